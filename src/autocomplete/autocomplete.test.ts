@@ -22,7 +22,7 @@ import { START_US, setTestClock, withTestClock } from '../testing/test-clock.ts'
 interface Setup<Payload> {
   index: Autocomplete<Payload>
   redis: Perilune
-  /** Names of the scripts run so far. */
+  /** The names of the scripts run so far. */
   calls: string[]
   advance(ms: number): Promise<void>
   readonly driver: Driver
@@ -54,7 +54,7 @@ async function textsOf(index: Autocomplete, query: string): Promise<string[]> {
   return (await index.suggest(query)).map(({ text }) => text)
 }
 
-test('what was added comes back with its text, score and payload', async () => {
+test('an added entry is suggested with its text, score and payload', async () => {
   const { index } = await setup<{ people: number }>()
 
   expect(await index.add('Reykjavík', { score: 140_000, payload: { people: 140_000 } })).toEqual({
@@ -71,7 +71,7 @@ test('what was added comes back with its text, score and payload', async () => {
   ])
 })
 
-test.each([1, 6])('entries of %i words that expire go as fast as others come', async (words) => {
+test.each([1, 6])('expired entries of %i words are removed as fast as others are added', async (words) => {
   const { index, advance } = await setup()
   const wordsOf = (round: number, at: number): string =>
     Array.from({ length: words }, (_, word) => `${word}${at}x${round}`).join(' ')
@@ -86,7 +86,7 @@ test.each([1, 6])('entries of %i words that expire go as fast as others come', a
   expect((await index.inspect()).entries).toBeLessThanOrEqual(200)
 })
 
-test('case, accents, width and white space do not count, whoever leaves them out', async () => {
+test('case, accents, width and white space are ignored in queries and texts', async () => {
   const { index } = await setup()
   await index.addMany([{ text: 'São  Paulo' }, { text: 'ＳＡＯ Tomé' }, { text: 'ΟΔΟΣ' }])
 
@@ -96,7 +96,7 @@ test('case, accents, width and white space do not count, whoever leaves them out
   expect(await textsOf(index, 'οδος')).toEqual(['ΟΔΟΣ'])
 })
 
-test('adding an id again replaces its entry, and a removed one is gone', async () => {
+test('adding an id again replaces its entry, and a removed entry is not suggested', async () => {
   const { index } = await setup()
   await index.add('Bob', { id: '7' })
 
@@ -108,7 +108,7 @@ test('adding an id again replaces its entry, and a removed one is gone', async (
   expect(await textsOf(index, '')).toEqual([])
 })
 
-test('more than one call can carry is added and removed in several', async () => {
+test('more entries than fit one call are added and removed in several', async () => {
   const { index } = await setup()
   const entries = Array.from({ length: 950 }, (_, at) => ({ text: `name ${at}`, score: at }))
 
@@ -123,7 +123,7 @@ test('more than one call can carry is added and removed in several', async () =>
   expect(await textsOf(index, 'n')).toEqual([99, 98, 97, 96, 95, 94, 93, 92, 91, 90].map((n) => `name ${n}`))
 })
 
-test('of many entries those of a call are folded just before it, and wrong ones are found before any call', async () => {
+test('entries are folded just before their call, and wrong ones are found before any call', async () => {
   const { index, driver } = await setup()
   const texts = Array.from({ length: 300 }, (_, at) => `Name ${at}`)
   const lower = vi.spyOn(String.prototype, 'toLowerCase')
@@ -146,7 +146,7 @@ test('of many entries those of a call are folded just before it, and wrong ones 
   expect(folded).toHaveLength(before)
 })
 
-test('the first of very many come back with all that was added, as those of few do', async () => {
+test('the first of very many entries are complete, like those of few', async () => {
   const { index } = await setup<number>()
   const entries = Array.from({ length: 150 }, (_, at) => ({
     text: at % 2 === 0 ? `Zoë ${at}` : `Zoe ${at}`,
@@ -155,18 +155,18 @@ test('the first of very many come back with all that was added, as those of few 
     ...(at % 5 === 0 ? {} : { payload: at }),
   }))
   await index.addMany(entries)
-  const told = (at: number): object => {
+  const suggestion = (at: number): object => {
     const { text, score, id = text, payload = null } = entries[at] as (typeof entries)[number]
     return { id, text, score, payload, edited: false }
   }
 
   const first = await index.suggest('zoe', { limit: 9 })
 
-  expect(first).toEqual([149, 148, 147, 146, 145, 144, 143, 142, 141].map(told))
-  expect(await index.suggest('zoe 149')).toEqual([told(149)])
+  expect(first).toEqual([149, 148, 147, 146, 145, 144, 143, 142, 141].map(suggestion))
+  expect(await index.suggest('zoe 149')).toEqual([suggestion(149)])
 })
 
-test('the first ten of very many are asked of no script, once somebody has asked for them', async () => {
+test('the first ten of very many entries need no script after the first query', async () => {
   const { index, calls } = await setup()
   await index.addMany(Array.from({ length: 150 }, (_, at) => ({ text: `Zoe ${at}`, score: at })))
   const first = await index.suggest('zoe', { limit: 10 })
@@ -211,7 +211,7 @@ test('an entry is suggested until it expires, also where hundreds before it have
   expect(await textsOf(index, '')).toEqual(['as ever'])
 })
 
-test('what hides others from a query is removed first, however much else has expired before', async () => {
+test('expired entries that hide others from a query are removed first, however many others have expired', async () => {
   const { index, calls, advance } = await setup()
   const passing = (count: number, start: string): NewEntry<unknown>[] =>
     Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, ttl: '1s' }))
@@ -227,7 +227,7 @@ test('what hides others from a query is removed first, however much else has exp
   expect((await index.inspect()).expired).toBeGreaterThan(1900)
 })
 
-test('who asks waits no longer than until the deadline for what has expired to be removed, and all wait for the same', async () => {
+test('queries wait until their deadline at most for the removal of expired entries, and share it', async () => {
   const slow = await setup()
   const reaps = { underWay: 0, most: 0 }
   const driver: Driver = Object.create(slow.driver, {
@@ -264,7 +264,7 @@ test('who asks waits no longer than until the deadline for what has expired to b
     .toEqual(['as ever'])
 })
 
-test('what hides others from a query with an edit is removed first, too', async () => {
+test('expired entries that hide others from a fuzzy query are removed first, too', async () => {
   const { index, calls, advance } = await setup()
   const passing = (count: number, start: string): NewEntry<unknown>[] =>
     Array.from({ length: count }, (_, at) => ({ text: `${start}${at}`, score: 9, ttl: '1s' }))
@@ -280,7 +280,7 @@ test('what hides others from a query with an edit is removed first, too', async 
   expect((await index.inspect()).expired).toBeGreaterThan(1900)
 })
 
-test('a fuzzy query finds what one edit away is, behind what matches', async () => {
+test('a fuzzy query finds texts one edit away, after exact matches', async () => {
   const { index } = await setup()
   await index.addMany([{ text: 'Johanna' }, { text: 'Joan', score: 5 }, { text: 'Hans', score: 9 }])
 
@@ -291,7 +291,7 @@ test('a fuzzy query finds what one edit away is, behind what matches', async () 
   expect(await index.suggest('jaon')).toEqual([])
 })
 
-test('payloads are what the codec makes of them', async () => {
+test('payloads are encoded by the codec', async () => {
   const raw = await setup({ codec: bytes })
   await raw.index.add('a', { payload: Uint8Array.of(0, 255) })
   const words = await setup({ codec: plainText })
@@ -303,7 +303,7 @@ test('payloads are what the codec makes of them', async () => {
   await expect(other.suggest('a')).rejects.toMatchObject({ argument: 'codec' })
 })
 
-test('texts of one word again and again do not bring others along', async () => {
+test('texts that repeat one word do not match others', async () => {
   const { index } = await setup()
   await index.add('b', { score: 9 })
   const alike = Array.from({ length: 64 }, (_, at) => ({ text: 'a a a a a a a a', id: `${at}` }))
@@ -314,7 +314,7 @@ test('texts of one word again and again do not bring others along', async () => 
   expect(await textsOf(index, 'a')).not.toContain('b')
 })
 
-test('an index is empty after it was cleared', async () => {
+test('an index is empty after clear', async () => {
   const { index } = await setup()
   await index.add('a')
 
@@ -363,7 +363,7 @@ test.each<[string, (index: Autocomplete) => Promise<unknown>]>([
   expect(await index.inspect()).toMatchObject({ entries: 0, codec: null })
 })
 
-test('of entries that need several calls, a call that is refused does not hide that those before it were carried out', async () => {
+test('when a later call is rejected, the error says that earlier calls were carried out', async () => {
   const client = new Redis(inject('redisPort'))
   const plain = ioredis(client)
   const refused = new ServerReplyError("NOPERM User someone has no permissions to run the 'evalsha' command")

@@ -20,35 +20,37 @@ import { Suggester, type SuggestOptions } from './suggest.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface AutocompleteOptions<Payload> {
-  /** How payloads become bytes; default JSON. */
+  /** How payloads become bytes; it is stored with the index, and another codec is rejected. Default: JSON. */
   codec?: Codec<Payload>
 }
 
-/** How many entries were new, and how many took the place of one that was there. */
+/** The numbers of new entries and of replaced entries. */
 export interface Added {
+  /** The number of new entries. */
   readonly added: number
+  /** The number of entries that were replaced. */
   readonly replaced: number
 }
 
-/** A picture of an index; for people, for it may be old when it arrives. */
+/** The state of an index when it was read, for monitoring: it may be outdated when it arrives. */
 export interface AutocompleteInspection {
-  /** Those too that have expired and are not removed yet. */
+  /** The number of entries, including expired ones that are not removed yet. */
   readonly entries: number
-  /** Word starts of all entries. */
+  /** The number of indexed word starts of all entries. */
   readonly words: number
-  /** Prefixes that many words begin with, and behind which these part. */
+  /** The number of hot prefixes: those with many words, where the words diverge. */
   readonly hot: number
-  /** Entries that expire. */
+  /** The number of entries with a TTL. */
   readonly expiring: number
-  /** Entries that have expired and are not removed yet. */
+  /** The number of expired entries that are not removed yet. */
   readonly expired: number
-  /** Of the payloads; null where nothing was ever added. */
+  /** The name of the codec of the payloads; null when nothing was ever added. */
   readonly codec: string | null
 }
 
 /**
- * Texts that are suggested while someone types. A query matches a text that goes on as it does at the start of any
- * of its words; case and accents do not count. The greatest score comes first.
+ * Suggests texts while a user types. A query matches a text if it is a prefix of the text from the start of any word;
+ * case and accents are ignored. Suggestions are sorted by score, greatest first.
  */
 export class Autocomplete<Payload = unknown> {
   readonly name: string
@@ -65,8 +67,8 @@ export class Autocomplete<Payload = unknown> {
   }
 
   /**
-   * Adds a text, or replaces the entry with its id: text, score, payload and expiry. `replaced` tells whether there
-   * was one. Throws InvalidArgumentError for what cannot be stored.
+   * Adds a text, or replaces the entry with the same id: text, score, payload and expiry. `replaced` is true when
+   * such an entry existed. Throws InvalidArgumentError for a value that cannot be stored.
    */
   async add(text: string, options: AddOptions<Payload> = {}): Promise<{ readonly replaced: boolean }> {
     checkOptions('options', options, ['score', 'payload', 'id', 'ttl'])
@@ -76,9 +78,10 @@ export class Autocomplete<Payload = unknown> {
   }
 
   /**
-   * As `add`, for many, up to 100 a script call, and fewer where they have many words. Nothing is added when one of them is
-   * wrong. Those of one call appear together, all of them only one call after the other. Resolves to how many were added and
-   * how many replaced. Throws InvalidArgumentError, or AmbiguousError when a call fails and those before it did not.
+   * Adds many entries, up to 100 per script call, fewer for texts with many words. If one entry is invalid, nothing
+   * is added. Entries of one call appear together, those of several calls one call after the other. Resolves to the
+   * numbers of added and replaced entries. Throws InvalidArgumentError, or AmbiguousError when a call fails after
+   * earlier ones succeeded.
    */
   async addMany(entries: readonly NewEntry<Payload>[]): Promise<Added> {
     checkList('entries', entries)
@@ -93,14 +96,17 @@ export class Autocomplete<Payload = unknown> {
     return sum
   }
 
-  /** Removes the entry with this id; by default that is its text. Resolves to false when there was none. */
+  /**
+   * Removes the entry with this id, which is the text unless it was added with another. Resolves to false when there
+   * was none.
+   */
   async remove(id: string): Promise<boolean> {
     return (await this.#remove([checkId(id)])).removed === 1
   }
 
   /**
-   * Removes many, up to 100 a script call. Resolves to how many there were. Throws InvalidArgumentError, or AmbiguousError
-   * when a call fails and those before it did not.
+   * Removes many entries, up to 100 per script call. Resolves to the number of removed entries. Throws
+   * InvalidArgumentError, or AmbiguousError when a call fails after earlier ones succeeded.
    */
   async removeMany(ids: readonly string[]): Promise<number> {
     checkList('ids', ids)
@@ -115,15 +121,15 @@ export class Autocomplete<Payload = unknown> {
   }
 
   /**
-   * The first entries that match what was typed, the greatest score first, of the same score the oldest first. An
-   * empty query matches all. Throws InvalidArgumentError for what is no query, and DriverError `busy` where so much has
-   * expired at once that it is not removed by the deadline: ask again.
+   * The first entries that match the query, the greatest score first, equal scores in order of age, the oldest first.
+   * An empty query matches all entries. Throws InvalidArgumentError for an invalid query. Throws DriverError `busy`
+   * when so many entries have expired at once that they cannot be removed before the deadline: retry.
    */
   suggest(query: string, options: SuggestOptions = {}): Promise<Suggestion<Payload>[]> {
     return this.#asking.ask(query, options)
   }
 
-  /** A read-only picture. */
+  /** Reads the state of the index. */
   async inspect(): Promise<AutocompleteInspection> {
     const { status: _, codec, ...rest } = await this.#unit.run(inspect, {})
     return { ...rest, codec: codec === '' ? null : codec }
@@ -143,7 +149,7 @@ export class Autocomplete<Payload = unknown> {
   }
 }
 
-/** Calls until all are taken: a script takes as many as one call has work for, and one at least. */
+/** Calls until all items are processed: one call takes as many as its bounds allow, at least one. */
 async function inCalls<Item extends { readonly bytes: number }>(
   what: string,
   items: Iterable<Item>,

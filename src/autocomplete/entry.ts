@@ -1,4 +1,4 @@
-// Entries as callers hand them in, and as the script takes them.
+// Entries in the form of the API, and in the form that the script takes.
 
 import type { AddArguments } from '../generated/autocomplete.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
@@ -8,31 +8,31 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { fold, foldsToNothing, MARK, markWords } from './fold.ts'
 
 export interface AddOptions<Payload> {
-  /** The greater the sooner it is suggested; a whole number from -2^52 to 2^52. Default 0. */
+  /** The rank: greater scores are suggested first. A whole number from -2^52 to 2^52. Default: 0. */
   score?: number
-  /** Comes back with the suggestion; at most 16 KiB when encoded. */
+  /** Returned with the suggestion; at most 16 KiB when encoded. Default: none. */
   payload?: Payload
-  /** Which entry this is: another one with the same id is replaced. Default: the text. At most 512 bytes. */
+  /** The id of the entry, at most 512 bytes: an entry with the same id is replaced. Default: the text. */
   id?: string
-  /** When it is gone by itself. Default: never. */
+  /** The time after which the entry expires. Default: never. */
   ttl?: Duration
 }
 
 export interface NewEntry<Payload> extends AddOptions<Payload> {
-  /** At most 512 bytes. */
+  /** The text, at most 512 bytes. */
   text: string
 }
 
 export type CheckedEntry = Omit<AddArguments['added'][number], 'marked'>
 
-/** An entry as the script takes it, and how much work it makes. */
+/** An entry in the form that the script takes; `bytes` is its amount of work. */
 export type OutgoingEntry = AddArguments['added'][number] & { readonly bytes: number }
 
-/** What one script call does, as lua/shared/autocomplete/index counts it: so many units, and so many entries. */
+/** The bounds of one script call, in entries and in units of work, as lua/shared/autocomplete/index counts them. */
 export const CALL = { items: 100, bytes: 6000 }
 const WORK_OF_WORD = 30
 const BYTES_OF_WORK = 128
-/** So many bytes count of what a text is from a word start on. */
+/** The number of bytes that are indexed from each word start on. */
 const MOST_SUFFIX_BYTES = 64
 const RECORD_HEAD_BYTES = 22
 
@@ -41,7 +41,7 @@ const MOST_PAYLOAD_BYTES = 16 * 1024
 const MOST_SCORE = 2 ** 52
 const OPTIONS = ['score', 'payload', 'id', 'ttl']
 
-/** Checks an entry; errors name it by `argument`, where it is one of many. Throws InvalidArgumentError. */
+/** Checks an entry; for one of many, `argument` names it in errors. Throws InvalidArgumentError. */
 export function checkEntry<Payload>(
   codec: Codec<Payload>,
   entry: NewEntry<Payload>,
@@ -51,7 +51,7 @@ export function checkEntry<Payload>(
   checkOptions(argument ?? 'options', entry, ['text', ...OPTIONS])
   const text = checkText(within('text'), entry.text, MOST_TEXT_BYTES)
   if (foldsToNothing(text))
-    throw new InvalidArgumentError(within('text'), 'must not be white space and accents only')
+    throw new InvalidArgumentError(within('text'), 'must not consist only of white space and accents')
   const payload = encodePayload(codec, entry.payload, within('payload'))
   const { score = 0, ttl } = entry
   return {
@@ -63,7 +63,7 @@ export function checkEntry<Payload>(
   }
 }
 
-/** Each is folded when it is asked for: to fold a thousand texts at once would keep the process from all else. */
+/** Folds each text on demand: folding a thousand at once would block the process. */
 export function* outgoingOf(checked: readonly CheckedEntry[]): Generator<OutgoingEntry, void, undefined> {
   for (const { text, ...entry } of checked) {
     const marked = markWords(fold(text))

@@ -1,13 +1,16 @@
-// Folding: what of a text counts when it is searched. docs/structures/autocomplete.md tells it to other languages,
-// and test/conformance/folding.json holds all of them to it.
+// Folding: the part of a text that is compared in a search. docs/structures/autocomplete.md specifies it for other
+// languages, and test/conformance/folding.json checks all of them.
 
 const MOST_WORDS = 8
-/** Not in any text: control characters are refused. */
+/** Occurs in no text, because control characters are rejected. */
 export const MARK = '\u0001'
-/** ASCII in single spaces: of all that `fold` does, only its case can change. */
+/** ASCII words with single spaces: `fold` can only change the case. */
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/
 
-/** Decomposed by compatibility, without marks, in lower case, with single spaces. Empty for what is nothing else. */
+/**
+ * The text in compatibility decomposition, without marks, in lower case, with single spaces. Empty if nothing is
+ * left.
+ */
 export function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -18,19 +21,22 @@ export function fold(text: string): string {
     .replace(/^ | $/g, '')
 }
 
-/** Whether nothing is left of it when it is folded; found at its first character that is. */
+/** Whether folding leaves nothing; stops at the first character that remains. */
 export function foldsToNothing(text: string): boolean {
   return !/[^\p{M}\p{White_Space}]/u.test(text.normalize('NFKD'))
 }
 
-/** What most queries are, folded ten times as fast; null for any other, and for more characters than `most`. */
+/**
+ * Folds a plain ASCII query, the usual case, ten times as fast; null for any other, or for more than `most`
+ * characters.
+ */
 export function foldPlain(text: unknown, most: number): string | null {
   return typeof text === 'string' && text.length <= most && PLAIN.test(text) ? text.toLowerCase() : null
 }
 
 /**
- * A folded text with U+0001 before each word start but the first. A word starts at the beginning, and at a letter
- * or digit behind a character that is neither; at most 8 count.
+ * A folded text with U+0001 before each word start except the first. A word starts at the beginning, and at a letter
+ * or digit that follows any other character. At most 8 word starts are used.
  */
 export function markWords(folded: string): string {
   let [marked, from, words] = ['', 0, 1]

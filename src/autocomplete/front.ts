@@ -1,14 +1,14 @@
-// The front of what many words begin with: what the first entries are answered as (lua/shared/autocomplete/fronts). It is read
-// with one plain HGET, in which no write can fall, and says itself which queries it answers. Whatever is unusual about it is left
-// to the script, which tells what it is, and which front it was.
+// The front of a hot prefix: its first entries in the form of an answer (lua/shared/autocomplete/fronts). One plain
+// HGET reads it atomically, and the front itself lists the queries that it answers. In every unusual case the script
+// answers instead, and returns the field of the front.
 
 import type { Reply } from '../driver.ts'
 import type { Codec } from '../runtime/values/codec.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import { type Suggestion, ToldEntries, textBetween, toPacked } from './suggestion.ts'
+import { PackedEntries, type Suggestion, textBetween, toPacked } from './suggestion.ts'
 
-/** So many entries a front holds, for what has one has more of them. */
+/** The number of entries in a front; a prefix with a front always has more entries than that. */
 export const FRONT_PLACES = 10
 const MOST_PREFIX_BYTES = 64
 const LAYOUT = 0x32
@@ -16,7 +16,7 @@ const MOST_KNOWN = 10_000
 
 const known = new WeakMap<Runtime, KnownFronts>()
 
-/** Which front answered a query, as all handles of an instance have learnt it; the oldest is forgotten first. */
+/** The front that answered each query, shared by all handles of an instance; the oldest is dropped first. */
 export class KnownFronts {
   readonly #fields = new Map<string, string>()
 
@@ -32,7 +32,7 @@ export class KnownFronts {
     return this.#fields.get(query)
   }
 
-  /** An empty field: none answers it. */
+  /** An empty field: no front answers the query. */
   set(query: string, field: string): void {
     if (field === '') {
       this.#fields.delete(query)
@@ -46,7 +46,7 @@ export class KnownFronts {
   }
 }
 
-/** Resolves to a front; null where there is none, or no answer `by` then. */
+/** Resolves to a front; null when there is none, or no answer arrives before `by`. */
 export function readFront(unit: Unit, key: string, field: string, by: number): Promise<Buffer | null> {
   const { runner } = unit.runtime
   return new Promise((resolve) => {
@@ -64,7 +64,7 @@ export function readFront(unit: Unit, key: string, field: string, by: number): P
   })
 }
 
-/** The first `limit` entries of a front; null where only the script can tell them. */
+/** The first `limit` entries of a front; null when only the script can answer. */
 export function readEntries<Payload>(
   front: Buffer,
   query: string,
@@ -83,13 +83,13 @@ export function readEntries<Payload>(
     at += 2 + length
   }
   if (!isAnswered) return null
-  const told = new ToldEntries(packed, at, codec)
+  const entries = new PackedEntries(packed, at, codec)
   const found: Suggestion<Payload>[] = []
-  while (found.length < limit && !told.ended) found.push(told.next())
+  while (found.length < limit && !entries.ended) found.push(entries.next())
   return found
 }
 
-/** What of a query counts, each byte a character. */
+/** The significant prefix of a query, one character per byte. */
 function prefixOf(query: string): string {
   for (let at = 0; at < query.length; at++) {
     if (query.charCodeAt(at) > 0x7f) return Buffer.from(query).toString('latin1', 0, MOST_PREFIX_BYTES)

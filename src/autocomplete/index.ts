@@ -1,4 +1,4 @@
-// What `perilune/autocomplete` exports.
+// The exports of `perilune/autocomplete`.
 
 import * as operations from '../generated/autocomplete.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -10,7 +10,7 @@ export * from './autocomplete.ts'
 /** For `preload` of a connection. */
 export const autocompleteScripts: StructureScripts = /* @__PURE__ */ scriptsOf('autocomplete', operations)
 
-/** Texts that are suggested while someone types. Throws InvalidArgumentError. */
+/** An index that suggests texts while a user types. Throws InvalidArgumentError. */
 export function autocomplete<Payload = unknown>(
   connection: HasRuntime,
   name: string,

@@ -1,4 +1,4 @@
-// Removing entries that have expired, where they hide others from who asks: one call at a time, for all that ask in this process.
+// Removes expired entries that hide others from a query: one call at a time, shared by all queries of this process.
 
 import { type ReapAnswer, reap } from '../generated/autocomplete.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -6,7 +6,7 @@ import type { Unit } from '../runtime/connection/unit.ts'
 
 const underWay = new WeakMap<Runtime, Map<string, Promise<ReapAnswer>>>()
 
-/** The call that is under way, or one for this query. `fuzzy`: those with one edit are asked for, too. */
+/** Joins the call that is under way, or makes one for this query. `fuzzy`: also for matches with one edit. */
 export function reapTogether(unit: Unit, query: string, fuzzy: boolean): Promise<ReapAnswer> {
   const calls = underWay.get(unit.runtime) ?? new Map<string, Promise<ReapAnswer>>()
   underWay.set(unit.runtime, calls)

@@ -1,5 +1,5 @@
-// Asking for suggestions: a plain read where it is known which front answers the query, else one script call, which only reads.
-// Where expired entries hide others, they are removed and the question is put again, until the deadline of the call.
+// Answers a query with a plain read if it is known which front answers it, else with one read-only script call.
+// Expired entries that hide others are removed and the query is repeated, until the deadline of the call.
 
 import { find, suggest } from '../generated/autocomplete.ts'
 import { checkFlag, checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
@@ -14,9 +14,9 @@ import { reapTogether } from './reap.ts'
 import { payloadOf, readRecord, type Suggestion, toPacked } from './suggestion.ts'
 
 export interface SuggestOptions {
-  /** At most so many, up to 100. Default 10. */
+  /** The number of suggestions at most, 1 to 100. Default: 10. */
   limit?: number
-  /** Whether those that match with one edit follow where there are too few others. Default false. */
+  /** True: matches with one edit follow when there are too few exact matches. Default: false. */
   fuzzy?: boolean
 }
 
@@ -42,7 +42,7 @@ export class Suggester<Payload> {
     this.#known = KnownFronts.of(unit.runtime)
   }
 
-  /** Rejects with InvalidArgumentError for what is no question. */
+  /** Rejects with InvalidArgumentError for an invalid query or option. */
   async ask(query: unknown, options: SuggestOptions): Promise<Suggestion<Payload>[]> {
     const question = this.#toQuestion(query, options)
     const by = performance.now() + this.#unit.runtime.runner.deadlineMs
@@ -62,7 +62,7 @@ export class Suggester<Payload> {
     }
   }
 
-  /** Resolves to null where only the script can tell. */
+  /** Resolves to null when only the script can answer. */
   async #readFront({ query, limit }: Question, by: number): Promise<Suggestion<Payload>[] | null> {
     const { server, runner } = this.#unit.runtime
     if (limit > FRONT_PLACES || server.info === null || runner.closed) return null
@@ -72,7 +72,7 @@ export class Suggester<Payload> {
     return front === null ? null : readEntries(front, query, this.#codec, limit)
   }
 
-  /** Runs the query until nothing that has expired hides what is asked for. Throws DriverError `busy` where that is too much. */
+  /** Runs the query until no expired entry hides others. Throws DriverError `busy` when that takes too long. */
   async #askScript(question: Question, by: number): Promise<Suggestion<Payload>[]> {
     let answer = await this.#askOnce(question, { by })
     for (let more = true; answer.short && more; ) {
@@ -91,11 +91,11 @@ export class Suggester<Payload> {
     const { name } = this.#unit.place
     throw new DriverError(
       'busy',
-      `autocomplete '${name}': what has expired hides the rest, and is being removed`,
+      `autocomplete '${name}': expired entries hide others and are being removed; retry`,
     )
   }
 
-  /** What matches with an edit costs so much that raw records spare little. */
+  /** A fuzzy match costs so much that raw records would save little. */
   async #askOnce(question: Question, trace: { by?: number }): Promise<Answer<Payload>> {
     const codec = this.#codec
     if (question.fuzzy) {

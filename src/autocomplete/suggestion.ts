@@ -1,26 +1,27 @@
-// What callers are told of an entry, read from its record as lua/shared/autocomplete/index packs it: in the client, for the
-// server has less time.
+// Suggestions, decoded from the packed records of lua/shared/autocomplete/index. The client decodes them, because
+// server time is scarcer.
 
 import type { Codec, Undecodable } from '../runtime/values/codec.ts'
 
 export interface Suggestion<Payload> {
+  /** The id of the entry; its text unless it was added with another. */
   readonly id: string
-  /** As it was added. */
+  /** The text as it was added. */
   readonly text: string
   readonly score: number
-  /** Null where none was added, or the codec cannot read it. */
+  /** The payload; null when none was added, or the codec cannot decode it. */
   readonly payload: Payload | null
-  /** The payload, where the codec cannot read it: another version stored it, or another language. */
+  /** Set when the codec cannot decode the payload, for example because another version or language stored it. */
   readonly undecodable?: Undecodable
-  /** True where it matches with one edit only. */
+  /** True when it matches only with one edit. */
   readonly edited: boolean
 }
 
 const HEAD_BYTES = 22
-const TOLD_HEAD_BYTES = 16
+const ENTRY_HEAD_BYTES = 16
 const MOST_SCORE = 2 ** 52
 
-/** Bytes that hold records, and what they are as Latin-1: of what is ASCII in it, the text. */
+/** Bytes with records, and the same bytes as Latin-1, in which ASCII texts are readable. */
 export interface Packed {
   readonly bytes: Buffer
   readonly latin: string
@@ -30,7 +31,7 @@ export function toPacked(bytes: Buffer): Packed {
   return { bytes, latin: bytes.toString('latin1') }
 }
 
-/** The record between these bytes, which matches as it is. */
+/** The record between these bytes, an exact match. */
 export function readRecord<Payload>(
   packed: Packed,
   at: number,
@@ -66,7 +67,7 @@ function toSuggestion<Payload>(
   }
 }
 
-/** Of one that cannot be read the suggestion is told all the same, and so are the others. */
+/** An undecodable payload does not suppress its suggestion, nor any other. */
 export function payloadOf<Payload>(
   bytes: Buffer,
   codec: Codec<Payload>,
@@ -79,12 +80,12 @@ export function payloadOf<Payload>(
   }
 }
 
-/** What fronts tell of their entries, one after the other. */
-export class ToldEntries<Payload> {
+/** The entries of a front, one after the other. */
+export class PackedEntries<Payload> {
   readonly #packed: Packed
   readonly #codec: Codec<Payload>
   #at: number
-  /** The text of the first one, each byte a character. */
+  /** The text of the first entry, one character per byte. */
   #first: string | null = null
 
   constructor(packed: Packed, at: number, codec: Codec<Payload>) {
@@ -100,7 +101,7 @@ export class ToldEntries<Payload> {
   next(): Suggestion<Payload> {
     const { bytes } = this.#packed
     const at = this.#at
-    const idAt = at + TOLD_HEAD_BYTES
+    const idAt = at + ENTRY_HEAD_BYTES
     const textAt = idAt + shortAt(bytes, at + 8)
     const textTo = textAt + shortAt(bytes, at + 12)
     this.#at = textTo + shortAt(bytes, at + 14)
@@ -108,12 +109,12 @@ export class ToldEntries<Payload> {
     return toSuggestion(this.#packed, this.#codec, at, idAt, textAt, text, textTo, this.#at)
   }
 
-  /** One that begins with so many bytes of the first one. */
-  #text(alike: number, from: number, to: number): string {
+  /** The text of an entry that shares its first `common` bytes with the first entry. */
+  #text(common: number, from: number, to: number): string {
     const { latin } = this.#packed
     this.#first ??= latin.slice(from, to)
-    if (alike === 0) return textBetween(this.#packed, from, to)
-    const text = this.#first.slice(0, alike) + latin.slice(from, to)
+    if (common === 0) return textBetween(this.#packed, from, to)
+    const text = this.#first.slice(0, common) + latin.slice(from, to)
     for (let at = 0; at < text.length; at++) {
       if (text.charCodeAt(at) > 0x7f) return Buffer.from(text, 'latin1').toString('utf8')
     }
@@ -121,7 +122,7 @@ export class ToldEntries<Payload> {
   }
 }
 
-/** A call into the decoder for each text would take longer than all else. */
+/** Slices ASCII: calling the decoder for each text would dominate the time. */
 export function textBetween({ bytes, latin }: Packed, from: number, to: number): string {
   for (let at = from; at < to; at++) {
     if ((bytes[at] ?? 0) > 0x7f) return bytes.toString('utf8', from, to)

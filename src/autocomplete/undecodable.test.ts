@@ -1,4 +1,4 @@
-// Payloads that the codec of a handle cannot read: another version stored them, or another language.
+// Payloads that the codec of a handle cannot decode, stored by another version or another language.
 
 import type { Codec } from 'perilune'
 import { expect, test } from 'vitest'
@@ -17,7 +17,7 @@ test.each([
   ['as it is', 'ad', {}],
   ['again, from what is known', 'ad', {}],
   ['with an edit', 'adq', { fuzzy: true }],
-])('are told with their suggestion, and no matter of the others (%s)', async (how, query, options) => {
+])('are returned with their suggestion and do not affect others (%s)', async (how, query, options) => {
   const { redis, name } = instance()
   const old = redis.autocomplete<string>(name, { codec: lax })
   await old.addMany([

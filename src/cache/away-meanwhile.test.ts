@@ -1,4 +1,4 @@
-// Redis falls silent in the middle of a load: when it elects, and when the loader has ended.
+// Redis stops answering in the middle of a load: at the election, and after the loader.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Cache, type CacheOptions } from 'perilune/cache'
@@ -11,7 +11,7 @@ import { Runtime } from '../runtime/connection/runtime.ts'
 
 const PATIENT = { storeWithin: '100ms', lease: '1h', wait: '5s' } as const
 
-/** A process whose server, while it is away, answers none of its scripts; from outside it is seen by `other`. */
+/** A process whose server answers none of its scripts while it is away; `other` sees it from outside. */
 async function scene(deadlineMs: number, options: CacheOptions<string>) {
   const { cache: other, client, name } = await setup<string>({ clock: 'real' })
   const driver = counting(ioredis(client), [])
@@ -30,7 +30,7 @@ async function scene(deadlineMs: number, options: CacheOptions<string>) {
   return { cache: new Cache<string>(runtime, name, options), other, away }
 }
 
-test('who waits for a loader has its value though Redis takes longer than that to keep it', async () => {
+test('a get returns the loaded value although Redis takes longer to store it', async () => {
   const { cache, other, away } = await scene(20_000, PATIENT)
   const load = (): string => {
     away.isAway = true
@@ -43,7 +43,7 @@ test('who waits for a loader has its value though Redis takes longer than that t
   await expect.poll(async () => (await other.inspect('a')).load).toBeNull()
 })
 
-test('who waits for a loader has its error though Redis hears nothing of it', async () => {
+test('a get rejects with the error of the loader although Redis does not answer', async () => {
   const { cache, away } = await scene(20_000, PATIENT)
   const load = (): never => {
     away.isAway = true
@@ -53,13 +53,13 @@ test('who waits for a loader has its error though Redis hears nothing of it', as
   await expect(cache.get('a', load)).rejects.toThrow('no route')
 })
 
-test('an election that nobody learnt of is given up when Redis is back, and nobody waits for its lease', async () => {
+test('an unanswered election is given up when Redis is back, without waiting for its lease', async () => {
   const { cache, other, away } = await scene(300, { storeWithin: '200ms', lease: '1h' })
   away.from = 'cache/elect'
   expect(await cache.get('a', () => 'without')).toBe('without')
   expect((await other.inspect('a')).load).not.toBeNull()
   away.from = ''
-  // What is said at once, and until its deadline, is over.
+  // The first call and its retries until the deadline have ended.
   await sleep(500)
   expect((await other.inspect('a')).load).not.toBeNull()
   away.isAway = false

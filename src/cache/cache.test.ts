@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
 import { gate } from '../../test/once-fixture.ts'
 
-test('a value is loaded once and kept, and a hit runs no script', async () => {
+test('a value is loaded once and cached, and a hit runs no script', async () => {
   const { cache, calls } = await setup<{ name: string }>()
   const { load, runs } = counted(() => ({ name: 'Ada' }))
   await cache.get('a', load)
@@ -31,7 +31,7 @@ test('a value is fresh, then stale while it is loaded again, then absent', async
   expect(await cache.get('a', load)).toBe(3)
 })
 
-test('a value is loaded ahead of its end, by one process, while it is served', async () => {
+test('a value is refreshed before it expires, by one process, while it is served', async () => {
   const { cache, clock, another } = await setup<number>({ ttl: '10s' })
   const slow = counted(async (run) => {
     await sleep(100)
@@ -47,7 +47,7 @@ test('a value is loaded ahead of its end, by one process, while it is served', a
   expect(slow.runs()).toBe(2)
 })
 
-test('by early: xfetch an eager beta loads a value again long before its end', async () => {
+test('with early: xfetch a high beta refreshes a value long before it expires', async () => {
   const { cache, clock } = await setup<number>({ ttl: '10s', early: 'xfetch', beta: 100 })
   const slow = counted(async (run) => {
     await sleep(200)
@@ -63,7 +63,7 @@ test('by early: xfetch an eager beta loads a value again long before its end', a
   await expect.poll(reads).toBeGreaterThan(1)
 })
 
-test('a stale value is held back for patience, and given when the load takes longer', async () => {
+test('a get waits for patience, and serves the stale value when the load takes longer', async () => {
   const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h', patience: '200ms' })
   await cache.get('a', () => 1)
   await clock.advance(60_000)
@@ -75,7 +75,7 @@ test('a stale value is held back for patience, and given when the load takes lon
   held.open()
 })
 
-test('a stale value is held back no longer than who asks would wait', async () => {
+test('a get with patience waits no longer than its wait', async () => {
   const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h', patience: '1h' })
   await cache.get('a', () => 1)
   await clock.advance(60_000)
@@ -85,7 +85,7 @@ test('a stale value is held back no longer than who asks would wait', async () =
   held.open()
 })
 
-test('that there is nothing is kept, as it was said, for its own time', async () => {
+test('a missing value is cached as null or undefined, for negativeTtl', async () => {
   const { cache, clock } = await setup<string | null | undefined>({ negativeTtl: '5s' })
   const nothing = counted(() => undefined)
   await cache.get('a', nothing.load)
@@ -98,14 +98,14 @@ test('that there is nothing is kept, as it was said, for its own time', async ()
   expect(await cache.get('a', () => 'there')).toBe('there')
 })
 
-test('with negativeTtl 0 that there is nothing is not kept', async () => {
+test('with negativeTtl 0 a missing value is not cached', async () => {
   const { cache } = await setup<string | null>({ negativeTtl: '0s' })
   await cache.get('a', () => null)
 
   expect(await cache.get('a', () => 'there')).toBe('there')
 })
 
-test('a codec makes bytes, and another one is refused', async () => {
+test('a codec makes bytes, and another codec is rejected', async () => {
   const { cache, another } = await setup<Uint8Array>({ codec: bytes })
   await cache.get('a', () => new Uint8Array([0, 255, 128]))
 
@@ -123,7 +123,7 @@ test('a codec may have a name of 64 bytes', async () => {
   expect(() => another(named('x'.repeat(65)))).toThrow(/codec must have a name of at most 64 bytes/)
 })
 
-test('inspect tells what is known of a key', async () => {
+test('inspect returns what is known of a key', async () => {
   const { cache } = await setup<string>({ ttl: '1m', staleWhileRevalidate: '30s' })
   expect(await cache.inspect('a')).toMatchObject({ state: 'absent', bytes: 0, version: null, load: null })
   const held = gate()
@@ -146,7 +146,7 @@ test('inspect tells what is known of a key', async () => {
   })
 })
 
-test('jitter takes off up to a part of the time, never more', async () => {
+test('jitter subtracts up to its part of the ttl, never more', async () => {
   const { cache } = await setup<number>({ ttl: '100s', jitter: 0.5 })
   const spans = await Promise.all(
     ['a', 'b', 'c'].map(async (key) => {
@@ -161,7 +161,7 @@ test('jitter takes off up to a part of the time, never more', async () => {
   expect(new Set(spans).size).toBeGreaterThan(1)
 })
 
-test('bad arguments are refused by their names before anything is sent', async () => {
+test('bad arguments are rejected by name before anything is sent', async () => {
   const { cache, another, calls } = await setup<number>()
   const refused: [string, () => unknown][] = [
     ['key', () => cache.get('', () => 1)],

@@ -12,22 +12,24 @@ import { clearAll, type Invalidated, invalidateWhat, setValue, type WasSet } fro
 
 const MOST_KEYS = 1000
 
-/** The copies in this process. */
+/** The L1: the copies in this process. */
 export interface L1Inspection {
+  /** The number of copies. */
   readonly count: number
+  /** Their total size in bytes, as stored. */
   readonly bytes: number
 }
 
 /**
- * Values that cost something to make, kept for a while. One process loads a value on behalf of all that want
- * it; a value that is asked for is loaded again before it ends. A hit is one plain GET.
+ * A cache for values that are expensive to make. One process loads a value on behalf of all callers, and a value in
+ * use is refreshed before it expires. A hit is one plain GET.
  */
 export class Cache<Value> {
   readonly name: string
   readonly #source: CacheSource<Value>
-  /** @internal What time it is for the server, as far as this process knows. */
+  /** @internal The server's time, as far as this process knows it. */
   readonly time: { readonly nowMs: number }
-  /** Of a get without options, made once: most are. */
+  /** The terms of a get without options, the usual case, made once. */
   readonly #usual: GetTerms
 
   constructor(runtime: Runtime, name: string, options: CacheOptions<Value> = {}) {
@@ -43,12 +45,11 @@ export class Cache<Value> {
   }
 
   /**
-   * The value of a key: what is kept, or what the loader makes, of which one runs at a time whoever asks. While
-   * Redis is away the loader answers without it.
+   * The value of a key: the cached value, or the result of the loader. One loader per key runs at a time, across all
+   * processes. While Redis is unavailable the loader answers without it.
    *
-   * Throws WaitTimeoutError when there is still no value after `wait`, what the loader throws,
-   * LoadFailedError when that of another process failed, MaxRunError after `maxLoad`, InvalidArgumentError, or
-   * the signal's reason.
+   * Throws WaitTimeoutError when no value is available after `wait`; the error of the loader; LoadFailedError when
+   * the loader of another process failed; MaxRunError after `maxLoad`; InvalidArgumentError; or the signal's reason.
    */
   async get(key: string, loader: Loader<Value>, options?: GetOptions): Promise<Value> {
     const terms = options === undefined ? this.#usual : toGetTerms(options, this.#source.terms)
@@ -58,8 +59,8 @@ export class Cache<Value> {
   }
 
   /**
-   * @internal As `get`, for a loader that can run only as long as its caller has not gone on: `passed` is called when
-   * it is known that a value which is served meanwhile will not be loaded by this call.
+   * @internal Like `get`, for a loader that can run only while its caller waits for it: `passed` is called when it is
+   * certain that this call will not refresh a value that was served from the cache.
    */
   async serve(
     key: string,
@@ -73,8 +74,8 @@ export class Cache<Value> {
   }
 
   /**
-   * The values of up to 1,000 keys, in the order of the keys. `loadMany` is called once for all keys that this
-   * process has to load at first. Throws as `get`, for the first key that does.
+   * The values of up to 1,000 keys, in the order of the keys. `loadMany` is called once with all keys that this
+   * process has to load at first. Throws like `get`, for the first key with an error.
    */
   async getMany(
     keys: readonly string[],
@@ -93,54 +94,56 @@ export class Cache<Value> {
   }
 
   /**
-   * Stores a value without a load. A load that is under way is revoked: what it finds may be older. `stored` is
-   * false when a version as great is known. Throws InvalidArgumentError.
+   * Stores a value without a load. A load under way is revoked, because its value may be older. `stored` is false
+   * when the same or a greater version is known. Throws InvalidArgumentError.
    */
   async set(key: string, value: Value, options: SetOptions = {}): Promise<WasSet> {
     return setValue(this.#source, key, value, options)
   }
 
-  /** What is kept of a key; null when there is nothing that may be served. It never loads. */
+  /** The cached value of a key; null when no value may be served. Never loads. */
   async getEntry(key: string): Promise<FoundValue<Value> | null> {
     return findValue(this.#source, checkName('key', key))
   }
 
   /**
-   * Forgets a key, up to 1,000 keys, or all values with a tag: whoever asks after that never gets what was made
-   * before. Several keys are not forgotten in one step. Resolves to how many values there were, of a tag to null.
+   * Invalidates a key, up to 1,000 keys, or all values with a tag: a later get never returns a value made before.
+   * Several keys are not invalidated in one step. Resolves to the number of values that existed; for a tag to null.
    */
   async invalidate(what: Invalidated): Promise<number | null> {
     return invalidateWhat(this.#source, what)
   }
 
   /**
-   * For a load by somebody else, such as the client of a service: what is kept, or the election of the caller, who
-   * ends the load with `byToken`. Nothing here extends it. Waits up to `wait` for a load that is under way,
-   * where there is nothing to serve. Throws InvalidArgumentError, DriverError, or the signal's reason.
+   * Starts a detached load, for a loader outside this process such as the client of a service. Resolves to the cached
+   * value, or elects the caller, which then ends the load with `byToken`; this process does not extend it. If no
+   * value may be served, waits up to `wait` for a load under way. Throws InvalidArgumentError, DriverError, or the
+   * signal's reason.
    */
   async loadDetached(key: string, options: LoadDetachedOptions = {}): Promise<DetachedLoad<Value>> {
     return loadDetached(this.#source, checkName('key', key), options)
   }
 
-  /** Detached loads, for callers that know only their keys and tokens. */
+  /** Completes, extends and fails detached loads, also those of another process. */
   get byToken(): LoadsByToken<Value> {
     return new LoadsByToken(this.#source)
   }
 
   /**
-   * Forgets all keys: whoever asks after that never gets what was made before. It takes a second, after which every process
-   * knows of it. The values take memory until their own time ends.
+   * Invalidates all keys: a later get never returns a value made before. Resolves after about a second, when every
+   * process knows of it. The values use memory until their own expiry. Throws AmbiguousError when the instance closes
+   * meanwhile.
    */
   async clear(): Promise<void> {
     return clearAll(this.#source)
   }
 
-  /** How much of the cache this process has copies of; null without `l1`. */
+  /** The size of the L1 of this process; null without `l1`. */
   inspectL1(): L1Inspection | null {
     return this.#source.shared.level?.size ?? null
   }
 
-  /** A read-only picture of a key. */
+  /** Reads the state of a key. */
   async inspect(key: string): Promise<CacheInspection> {
     return inspectKey(this.#source, checkName('key', key))
   }
@@ -148,7 +151,7 @@ export class Cache<Value> {
 
 function nothing(): void {}
 
-/** Each once. */
+/** Without duplicates. */
 function checkKeys(keys: unknown): string[] {
   if (!Array.isArray(keys) || keys.length > MOST_KEYS) {
     throw new InvalidArgumentError('keys', `must be a list of at most ${MOST_KEYS} keys`)

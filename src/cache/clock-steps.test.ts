@@ -1,10 +1,10 @@
-// What a cache makes of a server whose clock steps back, by itself or because a node took over whose clock is behind.
+// A server whose clock steps back, by itself or because a node with a slower clock took over.
 
 import { expect, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
 
 test.each(['10s', '1h'] as const)(
-  'what was loaded before a step back of %s is served once more, and loaded anew',
+  'a value loaded before a step back of %s is served once more and loaded again',
   async (step) => {
     const { cache, clock } = await setup<number>({ ttl: '30s', patience: '5s' })
     const loader = counted((run) => run)
@@ -12,8 +12,8 @@ test.each(['10s', '1h'] as const)(
 
     await clock.advance(step === '1h' ? -3_600_000 : -10_000)
 
-    expect(await cache.get('a', loader.load), 'the newer one is worth a moment').toBe(2)
-    expect(await cache.get('a', loader.load), 'it is fresh by the clock as it is now').toBe(2)
+    expect(await cache.get('a', loader.load), 'the newer value is worth a short wait').toBe(2)
+    expect(await cache.get('a', loader.load), 'the value is fresh by the current clock').toBe(2)
     await clock.advance(30_000)
     expect(await cache.get('a', loader.load)).toBe(3)
   },

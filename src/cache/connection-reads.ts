@@ -1,4 +1,4 @@
-// The plain reads of one connection: what is asked at once, what waits for room, and what is asked again.
+// The plain reads of one connection: those in flight, those that wait for room, and retries.
 
 import { ConnectionLostError, type ReadCall, type Reply, ServerReplyError } from '../driver.ts'
 import type { Due } from '../runtime/time/deadlines.ts'
@@ -10,18 +10,18 @@ import { pause } from '../runtime/time/in-time.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 100
-/** Keys of one MGET: nobody else's command waits for more. */
+/** The keys of one MGET, bounded so that other commands do not wait long. */
 const MOST_TOGETHER = 64
 
 const MOST_BYTES = 2 * 1024 * 1024
-/** Smaller values are asked for in any number. */
+/** Reads are not limited while the mean value is smaller. */
 const LARGE_BYTES = 65_536
-/** While none has come. */
+/** The number of reads before the first answer. */
 const FIRST_KEYS = 4
-/** So many keys the mean is of, about. */
+/** The approximate number of keys in the moving mean. */
 const LOOKED_BACK = 16
 
-/** A read of one key, for which somebody waits. */
+/** A read of one key with a waiting caller. */
 export class KeyRead {
   readonly key: string
   readonly mayBeLarge: boolean
@@ -42,19 +42,19 @@ export class KeyRead {
 export class ConnectionReads {
   readonly #runtime: Runtime
   readonly #sizes = new AnswerSizes()
-  /** Those for which there was no room. */
+  /** The reads that wait for room. */
   #line: InLine[] = []
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
   }
 
-  /** A value of so many bytes is there to be read. */
+  /** A value of this size was stored and may be read. */
   stored(bytes: number): void {
     this.#sizes.learn(1, bytes)
   }
 
-  /** Those of one tick: now, or when there is room. */
+  /** Sends the reads of one tick, now or when there is room. */
   send(all: readonly KeyRead[], withinMs: number): void {
     const large = all.filter(({ mayBeLarge }) => mayBeLarge)
     const room = this.#line.length === 0 ? this.#sizes.room : 0
@@ -65,7 +65,7 @@ export class ConnectionReads {
     if (now.length > 0) this.#ask(now, withinMs)
   }
 
-  /** Until then no server is late for them. */
+  /** The time limit of a read begins when it is sent; until then only the deadline of calls applies. */
   #waitForRoom(all: readonly KeyRead[], withinMs: number): void {
     const { deadlines, deadlineMs } = this.#runtime.runner
     const inLine: InLine = {
@@ -113,7 +113,7 @@ export class ConnectionReads {
     const giveUpLate = (): void => {
       if (open.size === 0) return
       for (const each of all) each.reject(late())
-      // No server answers those in the line, either.
+      // The server would not answer the waiting reads either.
       for (const each of this.#line) each.giveUp(late())
       for (const group of open) over(group, null)
     }
@@ -133,31 +133,34 @@ export class ConnectionReads {
     }
   }
 
-  /** How many bytes came of those that may be large. Throws ConnectionLostError for an answer that is none: it may belong to another call, and so its connection is dropped. */
+  /**
+   * The total bytes of values that may be large. Throws ConnectionLostError for an invalid reply: it may belong to
+   * another call, so the connection is dropped.
+   */
   #settle(group: readonly KeyRead[], reply: Reply): number {
     const values = valuesOf(group.length, reply)
     if (values === null) {
       this.#runtime.runner.driver.reconnect?.(group[0]?.key ?? '')
-      throw new ConnectionLostError('a read was answered with something else than bytes', true)
+      throw new ConnectionLostError('the reply to a read was not bytes', true)
     }
     for (const [at, read] of group.entries()) read.resolve(values[at] ?? null)
     return group.reduce((sum, { mayBeLarge }, at) => sum + (mayBeLarge ? (values[at]?.length ?? 0) : 0), 0)
   }
 
-  /** What goes in one command. In a cluster each key has its own slot, and perhaps its own node. */
+  /** The reads of one command. In a cluster each key has its own slot, perhaps on another node. */
   #grouped(all: readonly KeyRead[]): (readonly KeyRead[])[] {
     const most = this.#runtime.server.info?.cluster === false ? MOST_TOGETHER : 1
     const count = Math.ceil(all.length / most)
     return Array.from({ length: count }, (_, nth) => all.slice(nth * most, (nth + 1) * most))
   }
 
-  /** Each by itself: what one of them meets is nothing to the others. */
+  /** Retries each read separately, so that an error of one does not affect the others. */
   async #allAgain(group: readonly KeyRead[], error: unknown, by: number): Promise<null> {
     await Promise.all(group.map((each) => this.#again(each, error, by)))
     return null
   }
 
-  /** A connection that broke, or a server that cannot answer just now, is asked again. */
+  /** Retries after a lost connection or a temporary error of the server. */
   async #again(read: KeyRead, first: unknown, by: number): Promise<void> {
     let error = first
     for (
@@ -180,7 +183,7 @@ export class ConnectionReads {
   }
 }
 
-/** Reads of one tick that were not sent. */
+/** Unsent reads of one tick. */
 interface InLine extends Due {
   left: readonly KeyRead[]
   readonly withinMs: number
@@ -196,7 +199,7 @@ function toCall(group: readonly KeyRead[]): ReadCall {
 
 const READ = { script: { name: 'cache read' } } as const
 
-/** Of a GET the value, of an MGET those of its keys; null when the reply is that of neither. */
+/** The values of a GET or MGET; null when the reply is invalid. */
 function valuesOf(keys: number, reply: Reply): (Buffer | null)[] | null {
   const values = keys === 1 ? [reply] : reply
   const isWhole = Array.isArray(values) && values.length === keys
@@ -226,16 +229,16 @@ export function late(cause?: unknown): DriverError {
 }
 
 /**
- * How many values may be asked for at once: as many as come as 2 MiB, by the mean of those that came before. All that is asked for
- * comes over one connection, and others wait behind it; who waits here has not asked yet, so that no server is late for him. What this
- * process stores counts as well as what it reads: a key is mostly absent, then stored, and only then read.
+ * Limits the values in flight to about 2 MiB, by the mean size of earlier values. All answers share one connection,
+ * and later answers queue after them. A read that waits here is not sent yet, so its time limit has not begun. The
+ * mean includes values that this process stores, because most keys are first absent, then stored, and only then read.
  */
 class AnswerSizes {
-  /** Of the values of keys; null before the first answer. */
+  /** The mean size of a value; null before the first answer. */
   #mean: number | null = null
   #due = 0
 
-  /** How many more keys may be asked for. */
+  /** The number of keys that may be read now. */
   get room(): number {
     return Math.max(0, this.#most() - this.#due)
   }
@@ -244,13 +247,13 @@ class AnswerSizes {
     this.#due += keys
   }
 
-  /** Nobody waits for their answer any more; `bytes` of all of them, null where there was none. */
+  /** The reads are settled; `bytes`: the total size of their answers, null without an answer. */
   over(keys: number, bytes: number | null): void {
     this.#due -= keys
     if (bytes !== null) this.learn(keys, bytes)
   }
 
-  /** So many bytes are what comes for so many keys, or will come. */
+  /** Notes the total bytes of values that were or will be read for these keys. */
   learn(keys: number, bytes: number): void {
     if (keys === 0) return
     const before = this.#mean === null ? 0 : LOOKED_BACK

@@ -1,5 +1,5 @@
-// Loads by somebody else, such as the client of a service: nothing here runs a loader, or extends its lease. What
-// such a load needs to be ended stands in a text that whoever loads hands back.
+// Detached loads, by a loader outside this process such as the client of a service: this process neither runs the
+// loader nor extends its lease. An opaque text holds the data that ends such a load; the loader passes it back.
 
 import { store } from '../generated/cache.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
@@ -20,36 +20,38 @@ import type { CacheSource } from './source.ts'
 import { checkTags } from './tags.ts'
 import type { WasSet } from './write.ts'
 
-/** `wait`: for a load that is under way, where there is nothing to serve. */
+/** `wait`: how long to wait for a load under way when no value may be served. */
 export interface LoadDetachedOptions extends Waiting {
-  /** As in `get`. */
+  /** The tags of the value, as in `get`. Default: none. */
   tags?: readonly string[]
 }
 
-/** What a value that was loaded elsewhere is told of. */
+/** Options for a value that was loaded elsewhere. */
 export interface EndLoadOptions extends Freshness {
-  /** As in `set`. */
+  /** The version of the value, as in `set`. Default: none. */
   version?: number
 }
 
 export type DetachedLoad<Value> =
   | ({ readonly status: 'found' } & FoundValue<Value>)
-  /** Load it, and end the load with this text. */
+  /** The caller is elected: it loads the value, and ends the load with the text in `load`. */
   | {
       readonly status: 'elected'
+      /** An opaque text that `byToken` takes to end or extend the load. */
       readonly load: string
       /** Greater than that of every earlier load of the key. */
       readonly token: number
+      /** The length of the lease in milliseconds. */
       readonly leaseMs: number
       /** When the lease ends, in milliseconds of the server's clock. */
       readonly expiresAtMs: number
     }
-  /** Somebody else is at it; `retryAfterMs`: until that lease ends. */
+  /** Another load is under way; its lease ends after `retryAfterMs` unless it is extended. */
   | { readonly status: 'loading'; readonly retryAfterMs: number }
-  /** The load that was waited for. */
+  /** The load under way failed with this reason. */
   | { readonly status: 'failed'; readonly reason: string }
 
-/** What ends a load. */
+/** The data that ends a load. */
 interface Handle {
   readonly token: number
   readonly id: string
@@ -82,13 +84,13 @@ interface DetachedQuestion<Value> {
   readonly key: string
   readonly tags: readonly string[]
   readonly seen: Seen
-  /** What may be served of it. */
+  /** The value that may be served. */
   readonly found: DetachedLoad<Value> | null
-  /** 0: it does not wait. */
+  /** 0: do not wait. */
   readonly endsAt: number
 }
 
-/** Null when it is time to look again. */
+/** Null when the key must be read again. */
 async function askToLoad<Value>(
   source: CacheSource<Value>,
   asked: DetachedQuestion<Value>,
@@ -100,14 +102,14 @@ async function askToLoad<Value>(
   const outcome = await settledBy(loader.load.outcome, by, signal).finally(() => loader.leave())
   if (loader.answer !== null) return loader.answer
   if (outcome?.status === 'failed') return { status: 'failed', reason: messageOf(outcome.error) }
-  // Lost: what was found cannot be read.
+  // `lost`: the value that was found cannot be decoded.
   if (outcome?.status === 'loaded' || outcome?.status === 'lost') return null
   if (found !== null) return found
   const retryAfterMs = outcome?.status === 'elsewhere' ? outcome.ms : source.terms.leaseMs
   return { status: 'loading', retryAfterMs }
 }
 
-/** Who asks for an election; one that comes when he has left is given back. */
+/** A caller that asks to be elected; an election that arrives after the caller has left is given back. */
 class DetachedLoader<Value> {
   answer: DetachedLoad<Value> | null = null
   readonly load: Load<Value>
@@ -145,8 +147,8 @@ export class LoadsByToken<Value> {
   }
 
   /**
-   * Stores the loaded value. `stored` is false when a greater version is known. Throws LeaseLostError when the key was invalidated or
-   * set meanwhile, or another load began, InvalidArgumentError.
+   * Stores the loaded value. `stored` is false when a greater version is known. Throws LeaseLostError when the key
+   * was invalidated or set meanwhile, or another load began. Throws InvalidArgumentError.
    */
   async complete(key: string, load: string, value: Value, options: EndLoadOptions = {}): Promise<WasSet> {
     const source = this.#source
@@ -169,14 +171,17 @@ export class LoadsByToken<Value> {
       ...(await learnTold(unit)),
       tags,
     })
-    // Also when it is not known whether it was stored.
+    // Also when it is unknown whether the value was stored.
     const answer = await storing.finally(() => source.shared.forget(key))
     if (answer.status === 'superseded') return { stored: false, version: answer.version }
     if (answer.status !== 'stored') throw new LeaseLostError(source.resourceOf(key), token)
     return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
   }
 
-  /** Makes the load's lease last so long from now on. Throws LeaseLostError when it has ended, InvalidArgumentError. */
+  /**
+   * Makes the lease of the load last `lease` from now; resolves to the new end. Throws LeaseLostError when it has
+   * ended, or InvalidArgumentError.
+   */
   async extend(key: string, load: string, lease: Duration): Promise<Extended> {
     const source = this.#source
     const of = {
@@ -188,8 +193,8 @@ export class LoadsByToken<Value> {
   }
 
   /**
-   * Ends the load without a value. Waiting callers get the reason; without one, the next of them loads. Throws LeaseLostError when it
-   * was revoked, or another load began, InvalidArgumentError.
+   * Ends the load without a value. Waiting callers fail with the reason; without a reason the next waiter loads.
+   * Throws LeaseLostError when the load was revoked or another load began, or InvalidArgumentError.
    */
   async fail(key: string, load: string, reason: string = ''): Promise<void> {
     const { id, token } = toHandle(load)
@@ -198,7 +203,7 @@ export class LoadsByToken<Value> {
   }
 }
 
-/** Null where nothing may be served, or what is there cannot be read. */
+/** Null when no value may be served, or the value cannot be decoded. */
 function foundIn<Value>(source: CacheSource<Value>, key: string, seen: Seen): DetachedLoad<Value> | null {
   if (seen.envelope === null) return null
   const found = toFound(source, key, seen.envelope, seen.worth, source.runtime.clock.latestMs())
@@ -224,7 +229,7 @@ function toHandle(load: string): Handle {
     if (typeof id !== 'string' || typeof tags !== 'string') throw new TypeError('not a load')
     return { token: Number(token), id, tags: Buffer.from(tags, 'base64'), beganAtMs: Number(beganAtMs) }
   } catch {
-    throw new InvalidArgumentError('load', 'must be one that `loadDetached` gave')
+    throw new InvalidArgumentError('load', 'must be a `load` text from `loadDetached`')
   }
 }
 

@@ -1,5 +1,5 @@
-// A value as it is stored: a head, then the payload (lua/shared/cache/value); and what it is worth, by the server's clock as
-// this process knows it at its latest. A hit reads few of its fields, so each is read when somebody asks for it.
+// A stored value: a head, then the payload (lua/shared/cache/value). Its freshness is judged by the latest server
+// time that this process knows. A hit needs few fields, so each is decoded on access.
 //
 //   created ──fresh──────────due──fresh until──stale──stale until──absent
 //                             └── a load begins ahead of the end, while the value is still served
@@ -10,23 +10,23 @@ import { DriverError, InvalidArgumentError } from '../runtime/errors/errors.ts'
 const LAYOUT = 1
 const CODEC_AT = 41
 
-/** What the flags of a value say that has a payload; the others are in VALUE_FLAGS. */
+/** The flag of a value with a payload; the other flags are in VALUE_FLAGS. */
 export const PAYLOAD = 0
 
-/** `due`: fresh, and time to load it again. */
+/** `due`: fresh, but its refresh is due. */
 export type Worth = 'fresh' | 'due' | 'stale' | 'absent'
 
-/** When a fresh value is loaded again: see `CacheOptions`. */
+/** When a fresh value is refreshed: see `CacheOptions`. */
 export interface Earliness {
   readonly early: 'ahead' | 'xfetch' | false
   readonly beta: number
 }
 
-/** So many times its load lasted, the next one begins ahead. */
+/** The refresh begins this many load times before the value expires. */
 const AHEAD = 1.5
 /** But not before this part of the fresh time has passed. */
 const LONGEST_AHEAD = 0.5
-/** Further the clocks of the nodes of a cluster are not apart. */
+/** The greatest assumed clock difference between nodes of a cluster. */
 const SKEW_MS = 5000
 
 export class Envelope {
@@ -44,7 +44,10 @@ export class Envelope {
     this.#bytes = bytes
   }
 
-  /** Null for bytes whose head is cut or says what cannot be: nobody who stores values wrote them. Throws as the constructor does. */
+  /**
+   * Null for bytes with a truncated or impossible head, which no writer of values stored. Throws like the
+   * constructor.
+   */
   static read(bytes: Buffer): Envelope | null {
     if (bytes.length === 0) return null
     const envelope = new Envelope(bytes)
@@ -55,17 +58,17 @@ export class Envelope {
     return this.#bytes.readUInt8(1) % VALUE_FLAGS.held
   }
 
-  /** True when levels are told of its end. */
+  /** True when an L1 may hold a copy, so that its end is published. */
   get held(): boolean {
     return this.#bytes.readUInt8(1) >= VALUE_FLAGS.held
   }
 
-  /** Of head and payload, in bytes. */
+  /** The size of head and payload in bytes. */
   get size(): number {
     return this.#bytes.length
   }
 
-  /** In memory of its own: what was read is a slice of something larger. */
+  /** A copy in its own memory: the original is a slice of a larger buffer. */
   copy(): Envelope {
     const bytes = Buffer.allocUnsafeSlow(this.#bytes.length)
     this.#bytes.copy(bytes)
@@ -115,7 +118,7 @@ export class Envelope {
     return to - from === tags.length && (tags.length === 0 || tags.compare(this.#bytes, from, to) === 0)
   }
 
-  /** What `decode` makes of the value, the same for all who ask. */
+  /** The decoded value, decoded once and shared by all callers. */
   decodedOnce<Value>(codec: string, decode: () => Value): Value {
     if (this.#decoded?.codec !== codec) this.#decoded = { codec, value: decode() }
     return this.#decoded.value as Value
@@ -149,7 +152,7 @@ export class Envelope {
 export function judge(envelope: Envelope, terms: Earliness, nowMs: number): Worth {
   const { freshUntilMs } = envelope
   if (nowMs >= freshUntilMs) return nowMs < envelope.staleUntilMs ? 'stale' : 'absent'
-  // The server's clock has stepped back since, and nobody knows how old the value is.
+  // The server's clock has stepped back since, so the age of the value is unknown.
   if (envelope.createdAtMs > nowMs + SKEW_MS) return 'stale'
   return terms.early !== false && freshUntilMs - nowMs <= leadMs(envelope, terms) ? 'due' : 'fresh'
 }
@@ -159,7 +162,7 @@ export function ageOf({ createdAtMs }: Envelope, nowMs: number): number {
   return Math.max(0, Math.floor(nowMs - createdAtMs))
 }
 
-/** How long before its end a value is due. */
+/** How long before its expiry a value is due. */
 function leadMs(envelope: Envelope, { early, beta }: Earliness): number {
   const { loadMs, freshUntilMs, createdAtMs } = envelope
   const longestMs = (freshUntilMs - createdAtMs) * LONGEST_AHEAD

@@ -4,7 +4,7 @@ import { type Process, setup } from '../../test/cache-fixture.ts'
 import { ConnectionLostError } from '../driver.ts'
 import { KNOWN_FOR_MS } from './tags.ts'
 
-/** From now on nobody answers what the generation of the cache is. */
+/** From now on reads of the cache's generation are not answered. */
 function hideGeneration({ runtime }: Process<string>): void {
   const { driver } = runtime.runner
   const read = driver.read.bind(driver)
@@ -16,7 +16,7 @@ function hideGeneration({ runtime }: Process<string>): void {
     })
 }
 
-test('while nobody answers for the generation, what is known of it counts on', async () => {
+test('while the generation cannot be read, the known one stays in use', async () => {
   const made = await setup<string>({ storeWithin: '200ms' })
   await made.cache.get('a', () => 'kept')
   hideGeneration(made)
@@ -33,7 +33,7 @@ test('a process that never knew the generation serves nothing without it', async
   expect(await made.cache.get('a', () => 'loaded')).toBe('loaded')
 })
 
-test('a process that nobody answered, and that was idle then, serves nothing of before a clear', async () => {
+test('a process without an answer that was idle serves no value from before a clear', async () => {
   const made = await setup<string>({ storeWithin: '200ms', clock: 'real', ttl: '1h' })
   const other = made.another()
   await made.cache.get('a', () => 'kept')
@@ -42,7 +42,7 @@ test('a process that nobody answered, and that was idle then, serves nothing of 
   await sleep(KNOWN_FOR_MS + 100)
   hideGeneration(made)
   expect(await made.cache.get('a', () => 'again')).toBe('kept')
-  // What it asks beside is not answered, either.
+  // Its background read is not answered, either.
   await sleep(KNOWN_FOR_MS / 2)
   driver.read = read
   await sleep(KNOWN_FOR_MS)

@@ -2,14 +2,14 @@
 //
 //   look ──fresh──► HIT: the value
 //    ▲ │ ──due──► HIT, and a load in the background
-//    │ │ ──stale──► STALE: the same, but the newer value when it is there within `patience`
-//    │ │ ──absent, or not to be read──► MISS: a load, joined with those of this process who want it too, and waited for
+//    │ │ ──stale──► STALE: the same, but the newer value if it arrives within `patience`
+//    │ │ ──absent, or not to be read──► MISS: a load, shared with other gets of this process, and waited for
 //    │ │             ├──loaded──► the value          ├──rests after a failure──► REFUSED: LoadFailedError
 //    │ │             ├──failed──► the error          └──too late──► WaitTimeoutError
-//    └─┼─────────────┴──the load was lost, or one that was joined does not hold for this get
-//      └─ Redis is away ──► OUTAGE: the loader, without Redis
+//    └─┼─────────────┴──the load was lost, or a joined load is not valid for this get
+//      └─ Redis is unavailable ──► OUTAGE: the loader, without Redis
 //
-// A copy in the level of this process that is fresh is served before all that.
+// A fresh copy in the L1 of this process is served before all that.
 
 import { LoadFailedError, WaitTimeoutError } from '../runtime/errors/errors.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
@@ -22,18 +22,18 @@ import { look, type Seen, seenInLevel } from './look.ts'
 import type { GetTerms, ServedFrom } from './options.ts'
 import { type CacheSource, type Decoded, UNDECODABLE } from './source.ts'
 
-/** How a get ends. The error of a loader is kept apart from those of the store. */
+/** The outcome of a get. It separates errors of the loader from errors of the store. */
 type GetOutcome<Value> = Extract<LoadOutcome<Value>, { status: 'loaded' | 'failed' }>
 
 export class Get<Value> {
   readonly #source: CacheSource<Value>
   readonly #key: string
   readonly #terms: GetTerms
-  /** Who loads a value that is absent. */
+  /** The loader for an absent value. */
   readonly #absent: LoadedBy<Value>
-  /** Who loads one that is served meanwhile. */
+  /** The loader that refreshes a value which is served meanwhile. */
   readonly #served: LoadedBy<Value>
-  /** When the waiting is over, by `performance.now()`. */
+  /** The end of the waiting, by `performance.now()`. */
   #endsAt = 0
 
   constructor(
@@ -66,25 +66,25 @@ export class Get<Value> {
       this.#absent.passed()
     }
     if (got === null) {
-      this.#source.tell?.({ kind: 'outage', key: this.#key })
+      this.#source.emit?.({ kind: 'outage', key: this.#key })
       return this.#loadLocally()
     }
     if (got.status === 'failed') throw got.error
     return got.value
   }
 
-  /** The short way: most hits of a level end here. */
+  /** The fast path: most L1 hits end here. */
   #freshInLevel(now: number): Envelope | null {
     if (this.#source.shared.isAway(now)) return null
     const seen = seenInLevel(this.#source, this.#key, this.#terms.tags, now)
     if (seen === null || seen.worth !== 'fresh') return null
     this.#served.passed()
     this.#absent.passed()
-    this.#tellSeen(seen)
+    this.#emitSeen(seen)
     return seen.envelope
   }
 
-  /** Null when Redis cannot decide. */
+  /** Null when Redis is unavailable. */
   async #fromRedis(): Promise<GetOutcome<Value> | null> {
     const { shared } = this.#source
     if (shared.isAway(performance.now())) {
@@ -94,7 +94,7 @@ export class Get<Value> {
     try {
       for (let isFirst = true; ; isFirst = false) {
         const seen = await unlessAborted(look(this.#source, this.#key, this.#terms.tags), this.#terms.signal)
-        if (isFirst) this.#tellSeen(seen)
+        if (isFirst) this.#emitSeen(seen)
         const got = (await this.#serve(seen)) ?? (await this.#load(seen))
         if (got !== null) return got
       }
@@ -106,14 +106,14 @@ export class Get<Value> {
     }
   }
 
-  /** Tells whoever counts hits and misses. */
-  #tellSeen({ worth, from }: Seen): void {
-    const { tell } = this.#source
-    if (worth === 'absent') tell?.({ kind: 'absent', key: this.#key })
-    else tell?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
+  /** Emits the event that counts a hit or miss. */
+  #emitSeen({ worth, from }: Seen): void {
+    const { emit } = this.#source
+    if (worth === 'absent') emit?.({ kind: 'absent', key: this.#key })
+    else emit?.({ kind: worth === 'stale' ? 'stale' : 'fresh', key: this.#key, from })
   }
 
-  /** Hit, or stale: the value that is there, or a newer one where that is worth waiting for. Null where none can be served. */
+  /** Hit or stale: the cached value, or a newer one within `patience`. Null when no value can be served. */
   #serve(seen: Seen): GetOutcome<Value> | Promise<GetOutcome<Value>> | null {
     const value = seen.envelope === null ? UNDECODABLE : this.#decode(seen.envelope, seen.from)
     if (value === UNDECODABLE) return null
@@ -137,7 +137,7 @@ export class Get<Value> {
     return newer?.status === 'loaded' && newer.holds ? newer : there
   }
 
-  /** A load in the background; null when there is no point in one just now. */
+  /** A load in the background; null while another load is pointless. */
   #refresh(seen: Seen): Joinable<Value> | null {
     const { shared, terms } = this.#source
     const name = this.#name
@@ -154,7 +154,7 @@ export class Get<Value> {
     return load
   }
 
-  /** Miss. Null when it is time to look again. What is there and cannot be read is to be replaced. */
+  /** Miss. Null when the key must be read again. An undecodable value is replaced by the load. */
   async #load(seen: Seen): Promise<GetOutcome<Value> | null> {
     this.#served.passed()
     const joined = this.#source.shared.loads.get(this.#name)
@@ -208,11 +208,11 @@ export class Get<Value> {
     return tags.length === 0 ? this.#key : [this.#key, ...tags].join('\0')
   }
 
-  /** Only where something is there: else whoever comes after a failure tries again. */
+  /** Only if a value exists: without one, the next get after a failure tries again. */
   #resting(): LoadFailedError {
     return new LoadFailedError(
       this.#source.resourceOf(this.#key),
-      'a load failed just now, and what is kept cannot be decoded',
+      'a load failed just now, and the cached value cannot be decoded',
     )
   }
 
@@ -221,7 +221,7 @@ export class Get<Value> {
   }
 }
 
-/** Whoever saw the same value need not ask for another one just now. */
+/** Suppresses further refreshes by gets that saw the same value. */
 function restAfter(outcome: LoadOutcome<unknown>, restMs: number, hush: (ms: number) => void): void {
   if (outcome.status === 'elsewhere') hush(outcome.ms)
   else if (outcome.status === 'failed') hush(restMs)

@@ -1,4 +1,4 @@
-// What `perilune/cache` exports.
+// The exports of `perilune/cache`.
 
 import * as operations from '../generated/cache.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -11,7 +11,7 @@ export * from './cache.ts'
 /** For `preload` of a connection. */
 export const cacheScripts: StructureScripts = /* @__PURE__ */ scriptsOf('cache', operations)
 
-/** Values that cost something to make, kept for a while; one process loads on behalf of all. Throws InvalidArgumentError. */
+/** A cache for values that are expensive to make; one process loads on behalf of all. Throws InvalidArgumentError. */
 export function cache<Value = unknown>(
   connection: HasRuntime,
   name: string,

@@ -46,7 +46,7 @@ test.each(['invalidate', 'invalidate a tag', 'set', 'clear'])(
     if (what === 'set') await cache.set('b', 'else').then(() => cache.set('a', 'new', { ttl: '1ms' }))
     else if (what === 'clear') await cache.clear()
     else await cache.invalidate(what === 'invalidate' ? 'a' : { tag: 't' })
-    // Redis is taken for away, still: this one loads by itself, too.
+    // Redis is still considered unavailable: this get loads by itself, too.
     Object.assign(driver, { read: () => [Promise.reject(gone)], run: () => Promise.reject(gone) })
     const after = await cache.get('a', () => 'new')
     held.open()
@@ -81,7 +81,7 @@ test('an invalidated key is loaded again', async () => {
   expect(await cache.getEntry('b')).toBeNull()
 })
 
-test('an invalidated tag ends all values that have it, in every process', async () => {
+test('an invalidated tag invalidates all its values, in every process', async () => {
   const { cache, another } = await setup<number>()
   const tags = ['t']
   await cache.get('a', () => 1, { tags })
@@ -96,7 +96,7 @@ test('an invalidated tag ends all values that have it, in every process', async 
   expect((await cache.inspect('a')).tags).toEqual(['t'])
 })
 
-test('who asks after a tag was invalidated does not join the load that began before it', async () => {
+test('a get after a tag was invalidated does not join an earlier load', async () => {
   const { cache, another } = await setup<string>()
   const tags = ['t']
   const [began, held] = [gate(), gate()]
@@ -119,7 +119,7 @@ test('who asks after a tag was invalidated does not join the load that began bef
   expect(await after).toBe('new')
 })
 
-test('a value that was stored under other tags does not count', async () => {
+test('a value stored with other tags is a miss', async () => {
   const { cache } = await setup<number>()
   await cache.get('a', () => 1, { tags: ['t'] })
 
@@ -127,7 +127,7 @@ test('a value that was stored under other tags does not count', async () => {
   expect(await cache.get('a', () => 3, { tags: ['t'] })).toBe(3)
 })
 
-test('a set takes the place of a load that is under way', async () => {
+test('a set replaces a load under way', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const loading = cache.get('a', async () => {
@@ -151,7 +151,7 @@ test('a set with an older version is refused', async () => {
   expect(await cache.get('a', () => 'loaded')).toBe('seven')
 })
 
-test('after a clear nobody gets what was made before, in any process', async () => {
+test('after a clear no process serves a value from before', async () => {
   const { cache, another } = await setup<string>()
   const other = another().cache
   const tags = ['t']
@@ -169,7 +169,7 @@ test('after a clear nobody gets what was made before, in any process', async () 
   expect((await cache.inspect('b')).tags).toEqual(['t'])
 })
 
-test('what a load found that began before a clear is not kept, and nobody joins it', async () => {
+test('a load that began before a clear is not stored and not joined', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const before = cache.get('a', async () => {
@@ -188,7 +188,7 @@ test('what a load found that began before a clear is not kept, and nobody joins 
   expect((await another().cache.getEntry('a'))?.value).toBe('new')
 })
 
-test('a cache that is read all the time asks for its generation once a second at most', async () => {
+test('a cache under constant reads reads its generation once a second at most', async () => {
   const { cache, runtime } = await setup<string>()
   await cache.get('a', () => 'a')
   const { driver } = runtime.runner

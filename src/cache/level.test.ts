@@ -35,19 +35,19 @@ async function kept(
   await expect.poll(isServed).toBe(true)
 }
 
-/** A process that has no level. */
+/** A process without an L1. */
 function plain({ another }: Setup<string>): Process<string> {
   return another({ ttl: '1h' })
 }
 
-/** From now on every listener of this process is told through `how`. */
+/** From now on every listener of this process is wrapped by `how`. */
 function tampered({ runtime }: Process<string>, how: (listener: Listener) => Listener): void {
   const { driver } = runtime.runner
   const subscribe = driver.subscribe.bind(driver)
   driver.subscribe = (channel, listener) => subscribe(channel, how(listener))
 }
 
-test('what was kept is served without Redis', async () => {
+test('a copy is served without Redis', async () => {
   const { cache, keep, runtime } = await leveled()
   await keep()
   const { driver } = runtime.runner
@@ -64,7 +64,7 @@ test('what was kept is served without Redis', async () => {
   expect(reads).toEqual([])
 })
 
-test('each get gets a value of its own, which it may change', async () => {
+test('each get gets its own object, which it may change', async () => {
   const made = await setup<{ n: number }>({ l1: HOUR })
   const get = (): Promise<{ n: number }> => made.cache.get('a', () => ({ n: 1 }))
   await expect.poll(async () => (await get()) && made.cache.inspectL1()?.count).toBe(1)
@@ -76,7 +76,7 @@ test('each get gets a value of its own, which it may change', async () => {
 })
 
 test.each(['set', 'invalidate', 'load'] as const)(
-  'one %s of a process without a level ends the copies of others',
+  'one %s of a process without an L1 invalidates the copies of others',
   async (what) => {
     const made = await leveled()
     const { cache, keep, clock } = made
@@ -96,7 +96,7 @@ test.each(['set', 'invalidate', 'load'] as const)(
   },
 )
 
-test('an invalidated tag ends the copies of others', async () => {
+test('an invalidated tag invalidates the copies of others', async () => {
   const made = await leveled()
   const tags = ['t', 'b']
   await made.keep(tags)
@@ -106,7 +106,7 @@ test('an invalidated tag ends the copies of others', async () => {
   await expect.poll(() => made.cache.get('a', () => 'new', { tags }), { timeout: 5000 }).toBe('new')
 })
 
-test('a clear by another process ends copies that are served all the while', async () => {
+test('a clear by another process invalidates copies in constant use', async () => {
   const made = await leveled({ clock: 'real' })
   const { cache, keep } = made
   await keep()
@@ -115,14 +115,14 @@ test('a clear by another process ends copies that are served all the while', asy
     .cache.clear()
     .then(() => (isCleared = true))
 
-  // With pauses: hits of a level alone leave no room for anything else.
+  // With pauses: L1 hits alone would block the event loop.
   while (!isCleared) await cache.get('a', () => 'new').then(() => sleep(1))
   await clearing
 
   expect(await cache.get('a', () => 'new')).toBe('new')
 })
 
-test('a copy counts only for who names the tags of the value', async () => {
+test('a copy is served only to a get with the tags of the value', async () => {
   const made = await leveled()
   await made.keep(['t'])
 
@@ -130,7 +130,7 @@ test('a copy counts only for who names the tags of the value', async () => {
 })
 
 test.each(['set', 'complete', 'invalidate', 'tag', 'clear'] as const)(
-  'after its own %s a process never serves the copy from before, whatever it is told',
+  'after its own %s a process never serves its earlier copy, whatever messages arrive',
   async (what) => {
     const made = await leveled(
       what === 'complete' ? { ttl: '1m', staleWhileRevalidate: '1h' } : { clock: 'real' },
@@ -149,14 +149,14 @@ test.each(['set', 'complete', 'invalidate', 'tag', 'clear'] as const)(
   },
 )
 
-/** Somebody else loads what is served meanwhile. */
+/** A detached load replaces a value that is served meanwhile. */
 async function completeStale({ cache, clock }: Setup<string>): Promise<void> {
   await clock.advance(60_000)
   const load = await cache.loadDetached('a')
   await cache.byToken.complete('a', load.status === 'elected' ? load.load : '', 'new')
 }
 
-test('another handle of the same name ends the copies too', async () => {
+test('another handle of the same name invalidates the copies too', async () => {
   const made = await leveled({ clock: 'real' })
   tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
   await made.keep()
@@ -168,7 +168,7 @@ test('another handle of the same name ends the copies too', async () => {
   expect(await made.cache.get('a', () => 'new')).toBe('new')
 })
 
-/** The next read of a value comes late: when the gate opens. */
+/** Delays the next read of a value until the gate opens. */
 function lateRead({ runtime }: Process<string>): { readonly sent: Promise<unknown>; end(): void } {
   const [sent, held] = [gate(), gate()]
   const { driver } = runtime.runner
@@ -187,23 +187,23 @@ function lateRead({ runtime }: Process<string>): { readonly sent: Promise<unknow
 }
 
 test.each(['another process', 'this process'])(
-  'a read that began before an invalidation by %s fills nothing after it',
+  'a read that began before an invalidation by %s is not kept after it',
   async (who) => {
     const made = await leveled()
     const { cache, keep, runtime } = made
     if (who === 'this process') tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
     await keep()
     const other = plain(made).cache
-    const told: string[] = []
+    const messages: string[] = []
     if (who === 'another process') {
       const witness = await runtime.runner.driver.subscribe('cache-test:{cache:}:wake:levels', {
-        onMessage: (message) => void (message.includes(made.name) && told.push(message)),
+        onMessage: (message) => void (message.includes(made.name) && messages.push(message)),
         onGap: () => undefined,
       })
       onTestFinished(() => witness.close())
     }
     await cache.set('a', 'held')
-    if (who === 'another process') await expect.poll(() => told.length).toBe(1)
+    if (who === 'another process') await expect.poll(() => messages.length).toBe(1)
     const late = lateRead(made)
     const reading = cache.get('a', () => 'never')
     await late.sent
@@ -211,7 +211,7 @@ test.each(['another process', 'this process'])(
     if (who === 'this process') await cache.invalidate('a')
     else {
       await other.invalidate('a')
-      await expect.poll(() => told.length).toBe(2)
+      await expect.poll(() => messages.length).toBe(2)
     }
     late.end()
 
@@ -220,7 +220,7 @@ test.each(['another process', 'this process'])(
   },
 )
 
-test('a message that is lost costs no more than the age of a copy', async () => {
+test('after a lost message a copy is served no longer than its age', async () => {
   const made = await leveled({ clock: 'real', l1: { count: 10, age: '300ms' } })
   tampered(made, (listener) => ({ ...listener, onMessage: () => undefined }))
   await made.keep()
@@ -230,14 +230,14 @@ test('a message that is lost costs no more than the age of a copy', async () => 
   await expect.poll(() => made.cache.get('a', () => 'again'), { timeout: 5000 }).toBe('new')
 })
 
-test('without its subscription the level is empty, and not used until it is back', async () => {
+test('without its subscription the L1 is empty and unused', async () => {
   const made = await leveled()
   const ears: Listener[] = []
   let refuses = false
   const { driver } = made.runtime.runner
   const subscribe = driver.subscribe.bind(driver)
   driver.subscribe = async (channel, listener) => {
-    if (refuses) throw new Error('nobody listens')
+    if (refuses) throw new Error('no subscription')
     ears.push(listener)
     return subscribe(channel, listener)
   }
@@ -268,7 +268,7 @@ test('a copy is served no longer than its value', async () => {
   expect(await cache.get('a', () => 'new')).toBe('new')
 })
 
-test('a copy that is due is loaded again while it is served', async () => {
+test('a copy that is due is refreshed while it is served', async () => {
   const { cache, keep } = await leveled({ clock: 'real', ttl: '200ms', staleWhileRevalidate: '1h' })
   await keep()
 
@@ -278,7 +278,7 @@ test('a copy that is due is loaded again while it is served', async () => {
   await expect.poll(() => cache.get('a', () => 'newer')).toBe('new')
 })
 
-test('it holds no more copies than it may: what was not asked for the longest goes first', async () => {
+test('it holds no more copies than its count: the least recently used is evicted first', async () => {
   const { cache, keep, events } = await leveled({ l1: { count: 2, age: '1h' } })
   await keep()
   await cache.get('b', () => 'b')
@@ -293,7 +293,7 @@ test('it holds no more copies than it may: what was not asked for the longest go
   expect(events.slice(from)).toEqual([{ kind: 'fresh', key: 'a', from: 'process' }])
 })
 
-test('it holds no more bytes than it may', async () => {
+test('it holds no more bytes than its limit', async () => {
   const { cache, keep } = await leveled({ l1: { count: 100, bytes: 250, age: '1h' } })
   await keep()
 
@@ -301,11 +301,11 @@ test('it holds no more bytes than it may', async () => {
   await cache.get('d', () => 'x'.repeat(1000))
   await cache.get('d', () => 'x'.repeat(1000))
 
-  // 45 bytes of head and name of the codec, and two quotes.
+  // 45 bytes of head and codec name, and two quotes.
   expect(cache.inspectL1()).toEqual({ count: 1, bytes: 147 })
 })
 
-test('nobody is told of a value that no level holds', async () => {
+test('no message is sent for a value that no L1 holds', async () => {
   const made = await setup<string>({ ttl: '1h' })
   const ear = new Redis(inject('redisPort'))
   onTestFinished(() => ear.disconnect())
@@ -330,7 +330,7 @@ test('nobody is told of a value that no level holds', async () => {
   expect(heard[0]).toContain(`{cache:${made.name}:b}:value`)
 })
 
-test('handles of one name have one level, with the same limits', async () => {
+test('handles of one name share one L1, with the same limits', async () => {
   const { runtime, name } = await leveled()
   const { Cache } = await import('./cache.ts')
 
@@ -339,19 +339,16 @@ test('handles of one name have one level, with the same limits', async () => {
   expect(() => new Cache(runtime, 'other', { l1: { count: 0 } })).toThrow(InvalidArgumentError)
 })
 
-test.each([true, false])(
-  'with share: %s the value of a copy is, or is not, the same for all',
-  async (share) => {
-    const { cache } = await setup<{ n: number }>({ ttl: '1h', l1: { count: 9, share } })
-    const get = (): Promise<{ n: number }> => cache.get('a', () => ({ n: 1 }))
-    const isSame = async (): Promise<boolean> => (await get()) === (await get())
-    await get()
+test.each([true, false])('with share: %s gets of a copy return the same object, or not', async (share) => {
+  const { cache } = await setup<{ n: number }>({ ttl: '1h', l1: { count: 9, share } })
+  const get = (): Promise<{ n: number }> => cache.get('a', () => ({ n: 1 }))
+  const isSame = async (): Promise<boolean> => (await get()) === (await get())
+  await get()
 
-    if (share) await expect.poll(isSame).toBe(true)
-    else for (let n = 0; n < 20; n++) expect(await isSame()).toBe(false)
+  if (share) await expect.poll(isSame).toBe(true)
+  else for (let n = 0; n < 20; n++) expect(await isSame()).toBe(false)
 
-    expect(await get()).toEqual({ n: 1 })
-    await cache.set('a', { n: 2 })
-    await expect.poll(get).toEqual({ n: 2 })
-  },
-)
+  expect(await get()).toEqual({ n: 1 })
+  await cache.set('a', { n: 2 })
+  await expect.poll(get).toEqual({ n: 2 })
+})

@@ -1,9 +1,10 @@
-// Copies of values in this process. It keeps one only while it hears of everything that may end it (lua/shared/cache/messages), so
-// that who was told of nothing serves what is still there; and never longer than `age`, for a message can be lost.
+// The L1: copies of values in this process. It keeps a copy only while it receives every message that may invalidate
+// it (lua/shared/cache/messages), so a copy without such a message is still valid. It never keeps a copy longer than
+// `age`, because a message can be lost.
 //
-//   a read begins ──its channels are ready──► the value is read ──nothing was told meanwhile──► kept
+//   a read begins ──its channels are ready──► the value is read ──no message arrived meanwhile──► kept
 //
-// Its Map lists places in the order of their use: the least recently used goes first.
+// Its Map lists places in the order of use: the least recently used place is evicted first.
 
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
@@ -12,48 +13,48 @@ import type { Subscriptions } from '../runtime/subscriptions/subscriptions.ts'
 import type { Envelope } from './envelope.ts'
 import type { LevelLimits } from './options.ts'
 
-/** So many of those that are too old are let go of at once. */
+/** The greatest number of expired places removed at once. */
 const MOST_AT_ONCE = 100
-/** After one could not be opened, none is for so long. */
+/** The pause after a channel could not be opened. */
 const REST_MS = 1000
 
-/** A value as it was read from Redis. */
+/** A value as read from Redis. */
 export interface Copy {
   readonly envelope: Envelope
-  /** The generations it was read under, as its head has them. */
+  /** The generations at the time of the read, in the format of the head. */
   readonly block: Buffer
-  /** Those of its tags as numbers, in their order. */
+  /** The generations of its tags as numbers, in their order. */
   readonly generations: readonly number[]
-  /** That of the cache as a whole: the very buffer. */
+  /** The generation of the whole cache, compared by buffer identity. */
   readonly whole: Buffer
-  /** When it was asked for, by `performance.now()`. */
+  /** When the read was sent, by `performance.now()`. */
   readonly askedAt: number
 }
 
-/** What a level was told of a tag of what it keeps. */
+/** A tag of kept values, with the newest generation announced. */
 interface LevelTag {
-  /** Of its generation. */
+  /** The Redis key of its generation. */
   readonly key: string
   readonly channel: SharedSubscription
   newest: number
-  /** Places that have it. */
+  /** The number of places with this tag. */
   users: number
 }
 
-/** What a level knows of one key: perhaps a copy of its value, and what it was told since. */
+/** The state of one key: its copy, if any, and the invalidations announced since. */
 class LevelPlace {
   readonly key: string
   readonly valueKey: string
-  /** Its tags in one text. */
+  /** Its tags joined into one text. */
   readonly names: string
   readonly channel: SharedSubscription
   readonly tags: readonly LevelTag[]
   /** By `performance.now()`. */
   readonly begunAt: number = performance.now()
   copy: Copy | null = null
-  /** Grows when nothing may be kept of what is being read. */
+  /** Incremented when a read under way must not be kept. */
   turn = 0
-  /** True while Redis is asked to say that the value is held. */
+  /** True while Redis is asked to flag the value as held by an L1. */
   asks = false
   #floor = 0
 
@@ -71,17 +72,17 @@ class LevelPlace {
     this.tags = tags
   }
 
-  /** True while it is told of all that it must know. */
+  /** True while every channel that it needs is open. */
   get ready(): boolean {
     return this.channel.isReady && this.tags.every(({ channel }) => channel.isReady)
   }
 
-  /** Values with a smaller token count no more. */
+  /** Values with a smaller token are no longer valid. */
   raise(floor: number): void {
     this.#floor = Math.max(this.#floor, floor)
   }
 
-  /** Whether nothing was told that ends this copy. */
+  /** Whether no message has invalidated this copy. */
   allows({ envelope, generations }: Copy): boolean {
     return (
       envelope.token >= this.#floor && this.tags.every(({ newest }, at) => newest <= (generations[at] ?? 0))
@@ -97,7 +98,7 @@ export interface LevelRead {
 }
 
 interface LevelEvents {
-  /** It keeps something, and did not before. */
+  /** Called when the L1 was empty and keeps its first place. */
   onBegin(): void
   onEvicted(key: string): void
 }
@@ -107,9 +108,9 @@ export class Level {
   readonly #unitOf: (key: string) => Unit
   readonly #events: LevelEvents
   readonly #places = new Map<string, LevelPlace>()
-  /** The same by the keys of their values, as they are told. */
-  readonly #told = new Map<string, LevelPlace>()
-  /** By the keys of their generations. */
+  /** The same places by the Redis keys of their values, as messages name them. */
+  readonly #byValueKey = new Map<string, LevelPlace>()
+  /** The tags by the Redis keys of their generations. */
   readonly #tags = new Map<string, LevelTag>()
   readonly #channels: LevelChannels
   #count = 0
@@ -131,7 +132,7 @@ export class Level {
     return { count: this.#count, bytes: this.#bytes }
   }
 
-  /** The copy of a value with these tags, if it counts. `now`: by `performance.now()`. */
+  /** The valid copy of a value with these tags, or null. `now`: by `performance.now()`. */
   find(key: string, tags: readonly string[], whole: Buffer, now: number): Copy | null {
     const place = this.#places.get(key)
     if (place === undefined || place.copy === null || place.names !== toNames(tags)) return null
@@ -144,20 +145,20 @@ export class Level {
     return null
   }
 
-  /** To be called before a value is read that shall be kept; null when nothing would tell of its end. */
+  /** Called before a read whose value is to be kept; null when no channel would announce its invalidation. */
   begin(key: string, tags: readonly string[]): LevelRead | null {
     const place = this.#placeOf(key, tags)
     if (place === null || !place.ready) return null
     return { place, turn: place.turn, askedAt: performance.now() }
   }
 
-  /** Keeps what was read, unless something was told of it since the read began. */
+  /** Keeps the value that was read, unless a message about it arrived since the read began. */
   keep({ place, turn }: LevelRead, copy: Copy): void {
     const isCurrent = this.#places.get(place.key) === place && place.turn === turn
     const size = copy.envelope.size
     if (!isCurrent || !place.allows(copy) || size > this.limits.bytes) return
     this.#drop(place)
-    // What was read earlier never takes its place.
+    // An earlier read must never replace this copy.
     place.raise(copy.envelope.token)
     place.copy = { ...copy, envelope: copy.envelope.copy() }
     this.#count += 1
@@ -165,7 +166,7 @@ export class Level {
     this.#makeRoom()
   }
 
-  /** What is kept of a key, or being read, counts no more. */
+  /** Invalidates the copy of a key, and any read under way. */
   forget(key: string): void {
     const place = this.#places.get(key)
     if (place === undefined) return
@@ -173,21 +174,24 @@ export class Level {
     this.#drop(place)
   }
 
-  /** The same of all keys. */
+  /** Like `forget`, for all keys. */
   clear(): void {
     for (const key of this.#places.keys()) this.forget(key)
   }
 
-  /** What scripts tell by the key in Redis: of a value, all with a smaller token count no more; of a tag, of older generations. */
+  /**
+   * An invalidation announced by a script. `key` is the Redis key of a value or of a tag's generation. Values with a
+   * smaller token, or with an older generation of the tag, are no longer valid.
+   */
   note(key: string, number: number): void {
     const tag = this.#tags.get(key)
     if (tag !== undefined) tag.newest = Math.max(tag.newest, number)
-    const place = this.#told.get(key)
+    const place = this.#byValueKey.get(key)
     place?.raise(number)
     if (place?.copy && !place.allows(place.copy)) this.#drop(place)
   }
 
-  /** Lets go of some that are too old to be served, the least recently used first. True once there is nothing left. */
+  /** Removes some expired places, the least recently used first. True when none is left. */
   isOver(): boolean {
     const now = performance.now()
     let left = MOST_AT_ONCE
@@ -199,7 +203,7 @@ export class Level {
     return this.#places.size === 0
   }
 
-  /** What was kept by this channel counts no more. */
+  /** Removes all places that depend on this channel. */
   lose(channel: SharedSubscription): void {
     for (const place of this.#places.values()) {
       if (place.channel === channel || place.tags.some((tag) => tag.channel === channel)) this.#remove(place)
@@ -216,7 +220,7 @@ export class Level {
     const place = this.#enter(key, tags)
     if (place === null) return null
     this.#places.set(key, place)
-    this.#told.set(place.valueKey, place)
+    this.#byValueKey.set(place.valueKey, place)
     this.#channels.listen(place.valueKey, this)
     if (this.#places.size === 1) this.#events.onBegin()
     this.#makeRoom()
@@ -226,16 +230,16 @@ export class Level {
   #enter(key: string, tags: readonly string[]): LevelPlace | null {
     const unit = this.#unitOf(key)
     const channel = this.#channels.enter(unit)
-    const told = tags.map((tag) => this.#enterTag(this.#unitOf(tag)))
-    if (channel !== null && told.every((tag) => tag !== null)) {
-      return new LevelPlace(key, `${unit.prefix}:value`, toNames(tags), channel, told)
+    const entered = tags.map((tag) => this.#enterTag(this.#unitOf(tag)))
+    if (channel !== null && entered.every((tag) => tag !== null)) {
+      return new LevelPlace(key, `${unit.prefix}:value`, toNames(tags), channel, entered)
     }
     channel?.leave()
-    for (const tag of told) if (tag !== null) this.#leaveTag(tag)
+    for (const tag of entered) if (tag !== null) this.#leaveTag(tag)
     return null
   }
 
-  /** One more place has this tag, until it leaves. Null when nothing would tell of its end. */
+  /** Adds a user of this tag; `#leaveTag` removes it. Null when no channel would announce its invalidation. */
   #enterTag(unit: Unit): LevelTag | null {
     const key = `${unit.prefix}:generation`
     const tag = this.#tags.get(key) ?? this.#addTag(key, unit)
@@ -278,13 +282,13 @@ export class Level {
   #remove(place: LevelPlace): void {
     this.#drop(place)
     this.#places.delete(place.key)
-    this.#told.delete(place.valueKey)
+    this.#byValueKey.delete(place.valueKey)
     this.#channels.forget(place.valueKey)
     place.channel.leave()
     for (const tag of place.tags) this.#leaveTag(tag)
   }
 
-  /** One without a copy counts from when it began. */
+  /** The age of a place without a copy begins at its creation. */
   #isOld({ copy, begunAt }: LevelPlace, now: number): boolean {
     return now - (copy?.askedAt ?? begunAt) >= this.limits.ageMs
   }
@@ -304,14 +308,14 @@ function toNames(tags: readonly string[]): string {
 const known = new WeakMap<Runtime, LevelChannels>()
 
 /**
- * Where the levels of an instance hear what counts no more: a message is for one of them, however many there are. On one node all
- * listen on one channel, on a cluster there is one for each key and tag: who tells and who listens meet on the node that holds it.
+ * The channels on which the L1s of an instance receive invalidations; each message is for one of them. On a single
+ * node all share one channel. On a cluster each key and tag has its own channel, on the node that holds it.
  *
- * One whose connection is lost is over: what was kept by it counts no more, and another one is opened when it is needed.
+ * A channel whose connection is lost is closed: its copies are invalidated, and a new channel is opened when needed.
  */
 export class LevelChannels {
   readonly #open = new Map<string, SharedSubscription>()
-  /** By the keys in Redis of which they are told. */
+  /** The L1s by the Redis keys in their messages. */
   readonly #levels = new Map<string, Level>()
   #restsUntil = 0
 
@@ -321,7 +325,7 @@ export class LevelChannels {
     return channels
   }
 
-  /** From now on what is told of this key is for this level. */
+  /** Routes messages about this Redis key to this L1. */
   listen(key: string, level: Level): void {
     this.#levels.set(key, level)
   }
@@ -330,7 +334,7 @@ export class LevelChannels {
     this.#levels.delete(key)
   }
 
-  /** One more who needs it, until it leaves. Null when none can be opened just now. */
+  /** Adds a user of the unit's channel, until it leaves. Null while no channel can be opened. */
   enter(unit: Unit): SharedSubscription | null {
     const { server, subscriptions } = unit.runtime
     if (server.info === null || performance.now() < this.#restsUntil) return null
@@ -345,7 +349,7 @@ export class LevelChannels {
       onMessage: (message) => this.#hear(message),
       onLost: () => opened.end(),
       onGap: () => {
-        // While it is opening nothing was kept that a missed message could have ended.
+        // While the channel was opening, no copy was kept that a missed message could have invalidated.
         if (opened.isReady) opened.end()
       },
       onOver: (wasReady) => {

@@ -1,19 +1,19 @@
-// Getting a value that has to be loaded: by this process, or by another one that is at it.
+// Gets a value that must be loaded, by this process or by another one that already loads it.
 //
-//   ELECTING ──found──► loaded: somebody stored it meanwhile
+//   ELECTING ──found──► loaded: another process stored it meanwhile
 //    ▲ │ │ ├──failed──► failed: the load that this one waited for
 //    │ │ │ └──loading or resting, and it does not wait──► elsewhere
-//    │ │ └──loading──► WAITING: it listens and asks again at once, under the same id; then until a letter, or the end of the lease
+//    │ │ └──loading──► WAITING: listens and asks again at once, under the same id; then after a message, or at the lease end
 //    │ │                 │ └──its time is over──► late
 //    └─┼─────────────────┘
 //      └──elected──► RUNNING the loader, under the lease, which the end of a load gives back
 //                      │ │ │ └──the instance closes──► given back at once: another process may load
-//                      │ │ └──the loader throws──► FAILING: everybody who waits is told ──► failed
-//                      │ └──the lease is lost, or revoked──► FAILING ──► lost: whoever still wants the value begins again
-//                      └──found──► STORING ──stored──► loaded, for everybody
-//                                     └──refused: revoked, superseded, lost──► loaded, for whoever began the load
+//                      │ │ └──the loader throws──► FAILING: all waiters are notified ──► failed
+//                      │ └──the lease is lost, or revoked──► FAILING ──► lost: callers that still wait begin again
+//                      └──found──► STORING ──stored──► loaded, for all callers
+//                                     └──refused: revoked, superseded, lost──► loaded, only for the starter of the load
 //
-// The id makes an election safe to repeat. Whoever refreshes what may still be served does not wait.
+// The id makes an election safe to repeat. A refresh of a value that may still be served does not wait.
 
 import { type ElectAnswer, elect, extend, type StoreAnswer, store } from '../generated/cache.ts'
 import { closed } from '../runtime/calls/runner.ts'
@@ -40,13 +40,13 @@ export interface LoadTerms<Value> {
   readonly key: string
   readonly span: Span
   readonly tags: readonly string[]
-  /** Their generations, read just now. */
+  /** The current generations of the tags. */
   readonly block: Buffer
-  /** Token of the value that is to be replaced; 0: there is none. */
+  /** The token of the value to replace; 0: none. */
   readonly seen: number
-  /** When the waiting for another process ends, by `performance.now()`; 0: it does not wait. */
+  /** When the waiting for another process ends, by `performance.now()`; 0: do not wait. */
   readonly endsAt: number
-  /** What an elected process does. */
+  /** The work of an elected process. */
   readonly work: RunWork<Value> | DetachedWork
   /** Called when another process loads, or there is nothing to load. */
   passed(): void
@@ -54,11 +54,11 @@ export interface LoadTerms<Value> {
 
 interface RunWork<Value> {
   readonly loader: Loader<Value>
-  /** Called before what was found is stored: whoever wants it from then on may know of an invalidation since. */
+  /** Called before the value is stored: a later caller must not join, because it may know of a newer invalidation. */
   storing(): void
 }
 
-/** Somebody else will load. */
+/** The load is detached: a loader outside this process does it. */
 interface DetachedWork {
   detach(election: LoadElection): void
 }
@@ -67,16 +67,16 @@ export interface LoadElection {
   readonly key: string
   readonly id: string
   readonly grant: Grant
-  /** Generations from before the load. */
+  /** The generations before the load. */
   readonly tags: Buffer
   readonly span: Span
-  /** There is a value, which may be served meanwhile. */
+  /** A cached value exists and may be served meanwhile. */
   readonly replaces: boolean
 }
 
 const RECHECKS = { heardMs: 5000, unheardMs: 250 }
 
-/** One load that this process wants; others in the process may join it. */
+/** A load requested by this process; other callers in the process may join it. */
 export class Load<Value> implements Joinable<Value> {
   readonly #source: CacheSource<Value>
   readonly #terms: LoadTerms<Value>
@@ -107,7 +107,7 @@ export class Load<Value> implements Joinable<Value> {
     }
   }
 
-  /** Found is how it is settled; else another process loads, until its lease ends. */
+  /** `found`: the load is settled. Otherwise another process loads, until its lease ends. */
   async #look(block: Buffer, post: Post | null): Promise<Look<LoadOutcome<Value>>> {
     const askedAt = askingAt()
     const answer = await this.#elect(block, post !== null)
@@ -144,7 +144,7 @@ export class Load<Value> implements Joinable<Value> {
       return await this.#source.unitOf(key).run(elect, args, { by: performance.now() + terms.storeMs })
     } catch (error) {
       if (!didNotHappen(error)) abandon(this.#source, key, this.#id)
-      // The script may have ended in its middle, for a right is missing.
+      // The script may have stopped half-way, because a permission is missing.
       else if (!isOutage(error)) this.#source.giveUp(key, this.#id).catch(() => undefined)
       throw error
     }
@@ -162,12 +162,14 @@ export class Load<Value> implements Joinable<Value> {
     return { status: 'lost' }
   }
 
-  /** The server has judged it: it may be served, and nobody who asks now knows of an invalidation since. */
+  /**
+   * The server has confirmed that the value may be served: it reflects every invalidation that a caller can know of.
+   */
   #found(bytes: Buffer): LoadOutcome<Value> {
     const { key } = this.#terms
     const envelope = new Envelope(bytes)
     this.#source.expectToRead(key, bytes)
-    // Whoever has seen it sees nothing older any more.
+    // A caller that has seen this value must never see an older one.
     this.#source.shared.level?.note(this.#source.valueKeyOf(key), envelope.token)
     const value = this.#source.decode(key, envelope)
     return value === UNDECODABLE ? { status: 'lost' } : { status: 'loaded', value, holds: false }
@@ -177,11 +179,11 @@ export class Load<Value> implements Joinable<Value> {
     return { status: 'failed', error: new LoadFailedError(this.#source.resourceOf(this.#terms.key), reason) }
   }
 
-  /** What happened before that is told to nobody: so it asks again at once. */
+  /** Events before the subscription are missed, so the election is asked again at once. */
   #listen(): Promise<Opening<Post>> {
     const { mailbox } = this.#source.runtime
-    const told = learnTold(this.#source.unitOf(this.#terms.key))
-    const opening = told.then(({ channel }) => mailbox.expect(channel, this.#id))
+    const notifyChannel = learnTold(this.#source.unitOf(this.#terms.key))
+    const opening = notifyChannel.then(({ channel }) => mailbox.expect(channel, this.#id))
     return openWithin(opening, this.#terms.endsAt - performance.now())
   }
 }
@@ -190,33 +192,33 @@ function settled<Value>(value: LoadOutcome<Value>): Look<LoadOutcome<Value>> {
   return { value, found: true, recheckMs: 0 }
 }
 
-/** The election may have happened, or may happen yet: nobody would load. Keeps nothing of the load itself. */
+/** The election may have happened, or may still happen, without a loader. Holds no reference to the load. */
 function abandon<Value>(source: CacheSource<Value>, key: string, id: string): void {
   const say = (): Promise<unknown> => source.giveUp(key, id)
   const node = (): string => source.unitOf(key).node
   source.runtime.mailbox.abandoned.add(id, { say, node, mayComeLate: true })
 }
 
-/** What the end of the lease does. */
+/** The call that ends the lease, by state. */
 type LoadState =
-  /** It lets another process load. */
+  /** Another process may load. */
   | { readonly status: 'running' }
   | { readonly status: 'storing'; readonly found: LoadedValue }
-  /** It tells the reason to those who wait; without one, the next of them loads. */
+  /** Waiters fail with the reason; without a reason, the next waiter loads. */
   | { readonly status: 'failing'; readonly reason: string }
 
-/** What the loader found, and said of it. */
+/** The result of the loader, with its own TTL and version. */
 interface LoadedValue extends EncodedValue, Span {
   readonly version: number
   readonly loadMs: number
 }
 
-/** `unkept`: it was not to be stored, and nothing came between; `outage`: it could not be. */
+/** `unkept`: the value was not to be stored, and nothing revoked the load; `outage`: it could not be stored. */
 type SaveStatus = StoreAnswer['status'] | 'unkept' | 'outage'
 
 const LONGEST_REASON_BYTES = 1000
 
-/** What an elected process does: it runs the loader under the lease, and stores what that found. */
+/** The work of an elected process: runs the loader under the lease and stores its result. */
 class ElectedLoad<Value> {
   readonly #source: CacheSource<Value>
   readonly #election: LoadElection
@@ -243,7 +245,7 @@ class ElectedLoad<Value> {
       const found = this.#toFound(value, context)
       storing()
       const saved = await this.#store(found)
-      this.#tellSaved(saved, found.loadMs)
+      this.#emitSaved(saved, found.loadMs)
       return { status: 'loaded', value, holds: await this.#holds(saved) }
     } catch (error) {
       return await this.#fail(error)
@@ -252,14 +254,14 @@ class ElectedLoad<Value> {
     }
   }
 
-  /** Throws InvalidArgumentError when the value cannot be one. */
+  /** Throws InvalidArgumentError when the value cannot be stored. */
   #toFound(value: Value, context: LoadContext): LoadedValue {
     const loadMs = this.#tookMs
     const span = spanOf(value, this.#source.terms, this.#election.span)
     return { ...this.#source.encode(value), ...context.kept(span), loadMs }
   }
 
-  /** A store that is away or full loses nothing but the effort. */
+  /** If the store is unavailable or full, only the work of the load is lost. */
   async #store(found: LoadedValue): Promise<SaveStatus> {
     this.#state = { status: 'storing', found }
     await this.#inTime(this.#endLease().catch((cause: unknown) => this.#giveUpUnstored(cause)))
@@ -275,19 +277,19 @@ class ElectedLoad<Value> {
   async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
     if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
     const isLost = this.#lease.remainingMs === 0
-    this.#source.tell?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
+    this.#source.emit?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
     const reason = isLost ? '' : cut(summaryOf(thrown), LONGEST_REASON_BYTES)
     this.#state = { status: 'failing', reason }
     await this.#inTime(this.#endLease()).catch(() => undefined)
     return isLost ? { status: 'lost' } : { status: 'failed', error: thrown }
   }
 
-  /** The script decides also where the lease has lapsed: nobody else may have begun. */
+  /** The script decides also after the lease has lapsed, because another load may not have begun. */
   #endLease(): Promise<unknown> {
     return this.#lease.isLost ? this.#end() : this.#lease.end()
   }
 
-  /** What the end of the lease does, instead of a release. */
+  /** The call that ends the lease, instead of a release. */
   #end(): Promise<unknown> {
     const { key, id } = this.#election
     if (this.#state.status === 'storing') return this.#save(this.#state.found)
@@ -297,7 +299,7 @@ class ElectedLoad<Value> {
 
   async #save(found: LoadedValue): Promise<void> {
     const { key, id, grant, replaces } = this.#election
-    // What is there and may be served has to go; it is replaced by what ends at once.
+    // A stored value that may still be served must be removed: it is replaced by one that expires at once.
     if (found.ttlMs > 0 || replaces) this.#saved = await this.#send(found)
     else this.#saved = (await this.#source.giveUp(key, id)) ? 'unkept' : 'revoked'
     if (this.#saved === 'stored') this.#source.shared.level?.note(this.#source.valueKeyOf(key), grant.token)
@@ -320,12 +322,12 @@ class ElectedLoad<Value> {
     return (await unit.run(store, args, { atClose: 'gives back' })).status
   }
 
-  /** Nobody waits longer for a store that is away; what ends the load goes on. */
+  /** The caller waits no longer than `storeWithin`; the call that ends the load continues. */
   async #inTime(end: Promise<unknown>): Promise<void> {
     await settledBy(end, performance.now() + this.#source.terms.storeMs)
   }
 
-  /** True when the value holds for everybody: no invalidation came between, of which those who joined may know. */
+  /** True when the value is valid for all callers: no invalidation happened that a joined caller may know of. */
   async #holds(saved: SaveStatus): Promise<boolean> {
     if (saved !== 'stored' && saved !== 'unkept') return false
     const { tags } = this.#election
@@ -333,16 +335,16 @@ class ElectedLoad<Value> {
     return now !== null && now.tags.equals(tags)
   }
 
-  #tellSaved(saved: SaveStatus, loadMs: number): void {
+  #emitSaved(saved: SaveStatus, loadMs: number): void {
     const { key } = this.#election
     if (saved === 'revoked' || saved === 'lost' || saved === 'superseded') {
-      this.#source.tell?.({ kind: 'refused', key, loadMs, why: saved })
+      this.#source.emit?.({ kind: 'refused', key, loadMs, why: saved })
     } else {
-      this.#source.tell?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
+      this.#source.emit?.({ kind: 'loaded', key, loadMs, stored: saved === 'stored' })
     }
   }
 
-  /** What is being stored is stored. */
+  /** A value that is being stored is not given back. */
   #giveBackAtClose(): Promise<void> | undefined {
     if (this.#state.status === 'storing') return undefined
     const { key, grant } = this.#election
@@ -373,7 +375,7 @@ class ElectedLoad<Value> {
   }
 }
 
-/** How the loads of this process are extended: all that share a slot in one call, those of all caches together. */
+/** Extends the loads of this process, of all caches together: all that share a slot in one call. */
 export function loadLeasesOf(runtime: Runtime): LeaseKind {
   return {
     name: 'cache',

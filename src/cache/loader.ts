@@ -1,23 +1,25 @@
-// What loads values: a function of the caller, for one key or for several at once, what it is given, and what becomes of a load.
+// Loaders: functions of the caller for one key or several, their arguments, and the outcomes of a load.
 
 import { InvalidArgumentError, MaxRunError } from '../runtime/errors/errors.ts'
 import { type Freshness, toSpan, type Span } from './options.ts'
 import { checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import { startTimer } from '../runtime/time/timer.ts'
 
-/** Makes the value of a key. `null` and `undefined`: there is none, which is kept too (`negativeTtl`). */
+/**
+ * Makes the value of a key. `null` or `undefined` means that there is no value, which is cached too (`negativeTtl`).
+ */
 export type Loader<Value> = (context: LoadContext) => Value | Promise<Value>
 
-/** What a loader may say of the value it has found. */
+/** Options for `keep`: what only the loader knows of its value. */
 export interface Kept extends Freshness {
-  /** As in `set`: refused when a greater one is known. */
+  /** The version of the value, as in `set`: refused when a greater one is known. Default: none. */
   version?: number
 }
 
-/** What a loader is given. */
+/** The argument of a loader. */
 export class LoadContext {
   readonly key: string
-  /** Greater than that of every earlier load of the key; 0 while Redis is away. */
+  /** Greater than that of every earlier load of the key; 0 while Redis is unavailable. */
   readonly token: number
   readonly #signal: () => AbortSignal
   #kept: Kept = {}
@@ -33,7 +35,7 @@ export class LoadContext {
     return this.#signal()
   }
 
-  /** How long the value counts, and its version, where the loader knows better. Throws InvalidArgumentError. */
+  /** Sets the TTL and the version of the value, instead of those of the call. Throws InvalidArgumentError. */
   keep(kept: Kept): void {
     checkOptions('kept', kept, ['ttl', 'staleWhileRevalidate', 'version'])
     toSpan(kept, { ttlMs: 0, staleWhileRevalidateMs: 0 })
@@ -41,7 +43,7 @@ export class LoadContext {
     this.#kept = kept
   }
 
-  /** @internal What was said by `keep`. */
+  /** @internal The terms set by `keep`, or `otherwise`. */
   kept(otherwise: Span): Span & { version: number } {
     return { ...toSpan(this.#kept, otherwise), version: this.#kept.version ?? 0 }
   }
@@ -52,7 +54,7 @@ export function checkVersion(version: unknown): number {
   return checkInteger('version', version, 1, Number.MAX_SAFE_INTEGER)
 }
 
-/** What the work resolves to; rejects when `aborter` aborts, which it does with MaxRunError after `maxLoadMs`. */
+/** Settles like the work; rejects when `aborter` aborts. Aborts it with MaxRunError after `maxLoadMs`. */
 export function inMaxLoad<Value>(
   work: () => Value | Promise<Value>,
   maxLoadMs: number,
@@ -70,37 +72,37 @@ export function inMaxLoad<Value>(
   })
 }
 
-/** What became of a load. */
+/** The outcome of a load. */
 export type LoadOutcome<Value> =
-  /** `holds`: also for those who asked while it was under way. */
+  /** `holds`: the value is also valid for callers that asked while the load was under way. */
   | { readonly status: 'loaded'; readonly value: Value; readonly holds: boolean }
   | { readonly status: 'failed'; readonly error: unknown }
-  /** Begin again. */
+  /** The caller must begin again. */
   | { readonly status: 'lost' }
-  /** Another process is at it, or it rests after a failure: for so long. */
+  /** For `ms` another process loads, or no load is tried after a failure. */
   | { readonly status: 'elsewhere'; readonly ms: number }
-  /** Another process is still at it when the time is over. */
+  /** Another process still loads when the waiting time is over. */
   | { readonly status: 'late' }
 
-/** A load that others of this process may join. */
+/** A load that other callers of this process may join. */
 export interface Joinable<Value> {
   /** Rejects when the server cannot decide. */
   readonly outcome: Promise<LoadOutcome<Value>>
 }
 
-/** Who loads, and is told when that is not needed, or not at once. */
+/** A loader; `passed` is called when it is not needed, or not at once. */
 export interface LoadedBy<Value> {
   readonly loader: Loader<Value>
   passed(): void
 }
 
-/** Makes the values of several keys. A key that is not in the map has none, which is kept as `undefined`. */
+/** Makes the values of several keys. A key missing in the map has no value, which is cached as `undefined`. */
 export type ManyLoader<Value> = (
   keys: readonly string[],
   context: ManyContext,
 ) => ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>>
 
-/** What a loader of several keys is given. */
+/** The second argument of a loader for several keys. */
 export interface ManyContext {
   /** Aborts when none of the values is wanted any more. */
   readonly signal: AbortSignal
@@ -114,7 +116,7 @@ interface ElectedKey<Value> {
   reject(error: unknown): void
 }
 
-/** Gathers the keys that this process loads, until it is known of each whether it does: then one call loads all of them. */
+/** Collects the keys that this process must load; when every key is decided, one call loads all of them. */
 export class KeysToLoad<Value> {
   readonly #loadMany: ManyLoader<Value>
   readonly #undecided: Set<string>
@@ -125,7 +127,7 @@ export class KeysToLoad<Value> {
     this.#undecided = new Set(keys)
   }
 
-  /** How one of its keys is loaded. */
+  /** The loader for one of the keys. */
   of(key: string): LoadedBy<Value> {
     return { loader: (context) => this.#join(context), passed: () => this.#pass(key) }
   }
@@ -138,7 +140,7 @@ export class KeysToLoad<Value> {
     })
   }
 
-  /** Another process loads this key, or nobody has to. */
+  /** Another process loads this key, or no load is needed. */
   #pass(key: string): void {
     if (this.#undecided.delete(key)) this.#loadSoon()
   }
@@ -161,10 +163,10 @@ export class KeysToLoad<Value> {
   }
 }
 
-/** A Map, or what is as one. Throws InvalidArgumentError. */
+/** Accepts a Map or an object with its `get`. Throws InvalidArgumentError. */
 function checkMap<Value>(values: ReadonlyMap<string, Value>): ReadonlyMap<string, Value> {
   const { get } = Object(values) as Partial<ReadonlyMap<string, Value>>
-  if (typeof get !== 'function') throw new InvalidArgumentError('loadMany', 'must give a Map')
+  if (typeof get !== 'function') throw new InvalidArgumentError('loadMany', 'must return a Map')
   return values
 }
 

@@ -17,7 +17,7 @@ test('gets of one key at once run the loader once', async () => {
   expect(runs()).toBe(1)
 })
 
-test('another process waits for the load and gets what it found', async () => {
+test('another process waits for the load and gets its value', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const first = cache.get('a', async () => {
@@ -77,7 +77,7 @@ test.each(['served', 'away'])(
   },
 )
 
-test('while Redis is away nothing is loaded for those who wait no more, and nobody waits behind them', async () => {
+test('while Redis is away, loads without waiting callers are dropped and delay no others', async () => {
   const { cache, client } = await setup<string>({ localConcurrency: 1 })
   client.disconnect()
   const [began, held, loaded] = [gate(), gate(), [] as string[]]
@@ -108,7 +108,7 @@ test('while Redis is away nothing is loaded for those who wait no more, and nobo
   expect(loaded).toEqual(['first', 'shared', 'last'])
 })
 
-test('what a loader throws reaches all who wait, in every process, and is not kept', async () => {
+test('the error of a loader reaches all waiters, in every process, and is not cached', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const broken = async (): Promise<string> => {
@@ -141,7 +141,7 @@ test('a stale value is served while its loader fails', async () => {
   expect(await cache.get('a', broken.load)).toBe(1)
 })
 
-test('a loader says how long its value counts, and its version', async () => {
+test('a loader may set the ttl and version of its value', async () => {
   const { cache, clock } = await setup<number>({ ttl: '1h' })
   await cache.get('a', (context) => {
     context.keep({ ttl: '5s', version: 3 })
@@ -153,7 +153,7 @@ test('a loader says how long its value counts, and its version', async () => {
   expect(await cache.set('a', 2, { version: 2 })).toEqual({ stored: false, version: 3 })
 })
 
-test('a loader that takes longer than maxLoad has failed, and its signal aborts', async () => {
+test('a loader that takes longer than maxLoad fails, and its signal aborts', async () => {
   const { cache } = await setup<string>({ maxLoad: '50ms' })
   let reason: unknown
 
@@ -167,7 +167,7 @@ test('a loader that takes longer than maxLoad has failed, and its signal aborts'
   expect(await cache.get('a', () => 'fine')).toBe('fine')
 })
 
-test('who waits for a load waits no longer than he said', async () => {
+test('a get waits for a load no longer than its wait', async () => {
   const { cache, another } = await setup<string>()
   const held = gate()
   const first = cache.get('a', () => held.opened.then(() => 'late'))
@@ -183,7 +183,7 @@ test('who waits for a load waits no longer than he said', async () => {
   expect(await first).toBe('late')
 })
 
-test('who begins a detached load waits no longer than he said, also where listening begins slowly', async () => {
+test('loadDetached waits no longer than its wait, also when subscribing is slow', async () => {
   const { cache, name, runtime } = await setup<string>()
   const held = gate()
   const first = cache.get('a', () => held.opened.then(() => 'late'))
@@ -195,13 +195,13 @@ test('who begins a detached load waits no longer than he said, also where listen
 
   const load = new Cache<string>(other, name).loadDetached('a', { wait: '50ms' })
 
-  // A line may take a second to open.
+  // A subscriber connection may take a second to open.
   expect(await Promise.race([load, sleep(900, 'still waits')])).toMatchObject({ status: 'loading' })
   held.open()
   expect(await first).toBe('late')
 })
 
-test('a loader whose lease is lost is replaced, and what it finds late is refused', async () => {
+test('a loader whose lease is lost is replaced, and its late value is refused', async () => {
   const { cache, clock, another } = await setup<string>({ lease: '1h' })
   const [began, held] = [gate(), gate()]
   const first = cache.get('a', async () => {
@@ -218,7 +218,7 @@ test('a loader whose lease is lost is replaced, and what it finds late is refuse
   expect((await cache.getEntry('a'))?.value).toBe('in time')
 })
 
-test('a load that takes longer than its lease keeps it', async () => {
+test('a load that takes longer than its lease keeps the lease', async () => {
   const { cache, another } = await setup<string>({ clock: 'real', lease: '1s' })
   const began = gate()
   const first = cache.get('a', async () => {

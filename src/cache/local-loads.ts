@@ -1,5 +1,5 @@
-// Loads without Redis: so many at once in this process, and one of a key at a time. The others stand in line, for as long as somebody
-// waits for them: what nobody wants any more is not loaded, and keeps nobody waiting.
+// Loads without Redis: a bounded number at once in this process, and one per key at a time. The others queue while a
+// caller waits for them; a load without a caller is dropped and delays no other.
 
 import { LeaseLostError } from '../runtime/errors/errors.ts'
 import { closed } from '../runtime/calls/runner.ts'
@@ -10,11 +10,11 @@ import type { CacheTerms } from './options.ts'
 interface LocalTerms {
   readonly terms: CacheTerms
   readonly runtime: Runtime
-  /** What errors call the key. */
+  /** The name of the key in error messages. */
   readonly resource: string
 }
 
-/** One load, and those who wait for it. */
+/** One load and its waiting callers. */
 class LocalLoad<Value> {
   readonly key: string
   readonly value: Promise<Value>
@@ -23,7 +23,7 @@ class LocalLoad<Value> {
   #settle: (value: Promise<Value>) => void = () => undefined
   #waiting = 0
 
-  /** `left`: called when nobody waits any more. */
+  /** `left`: called when no caller waits any more. */
   constructor(key: string, run: () => Promise<Value>, left: () => void) {
     this.key = key
     this.#run = run
@@ -52,7 +52,10 @@ export class LocalLoads<Value> {
   readonly #line = new Set<LocalLoad<Value>>()
   #running = 0
 
-  /** What the loader makes. Whoever asks for the same key meanwhile gets it too; each says by `leave` when he waits no more. */
+  /**
+   * The result of the loader, shared by all callers of the key meanwhile. Each caller calls `leave` when it stops
+   * waiting.
+   */
   load(key: string, loader: Loader<Value>, terms: LocalTerms): Pick<LocalLoad<Value>, 'value' | 'leave'> {
     const joined = this.#underWay.get(key)
     if (joined !== undefined) return joined.join()
@@ -67,12 +70,12 @@ export class LocalLoads<Value> {
     return load.join()
   }
 
-  /** Nobody joins what is under way: what this process has set or invalidated since is newer. */
+  /** No later caller joins a load under way, because this process has set or invalidated the key since. */
   forget(key: string): void {
     this.#underWay.delete(key)
   }
 
-  /** As `forget`, of all keys. */
+  /** Like `forget`, for all keys. */
   clear(): void {
     this.#underWay.clear()
   }
@@ -90,7 +93,7 @@ export class LocalLoads<Value> {
     load.begin().then(over, over)
   }
 
-  /** One that has begun goes on. */
+  /** A load that has begun continues. */
   #giveUp(load: LocalLoad<Value>): void {
     if (this.#line.delete(load)) this.#over(load)
   }
@@ -108,7 +111,7 @@ async function runAlone<Value>(
   if (runtime.runner.closed) throw closed()
   const aborter = new AbortController()
   const context = new LoadContext(key, 0, () => aborter.signal)
-  // A loader need not know that it has no lease.
+  // The loader sees the same error as one with a lease.
   const lost = new LeaseLostError(resource, 0, { cause: closed() })
   const forget = runtime.atClose(() => aborter.abort(lost))
   try {

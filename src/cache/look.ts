@@ -1,5 +1,5 @@
-// What there is of a key, without loading it: looked up for a get, found, or inspected. A look asks the level of this process, where
-// there is one; else it is one plain GET, and one for each of the tags, sent together.
+// Reads the state of a key without loading it, for a get, `getEntry` or `inspect`. A look asks the L1 of this
+// process, if there is one. Otherwise it is one plain GET, and one for each tag, sent together.
 
 import { hold, inspect } from '../generated/cache.ts'
 import { ageOf, Envelope, judge, PAYLOAD, type Worth } from './envelope.ts'
@@ -8,43 +8,45 @@ import type { ServedFrom } from './options.ts'
 import { type CacheSource, UNDECODABLE } from './source.ts'
 import { type Generations, generationsIn, tagsIn } from './tags.ts'
 
-/** What is stored, as it was read. */
+/** The stored value as read. */
 export interface Seen extends Generations {
-  /** Null when there is nothing that may be served. */
+  /** Null when no value may be served. */
   readonly envelope: Envelope | null
   readonly worth: Worth
   readonly from: ServedFrom
 }
 
-/** A value that is there. */
+/** A cached value. */
 export interface FoundValue<Value> {
   readonly value: Value
-  /** False when it is stale. */
+  /** False when the value is stale. */
   readonly fresh: boolean
-  /** How old it is by the server's clock, as far as this process knows it. */
+  /** The age in milliseconds, by the server's clock as this process knows it. */
   readonly ageMs: number
-  /** In milliseconds of the server's clock, as the others. */
+  /** When the value was stored, in milliseconds of the server's clock, like the other times. */
   readonly createdAtMs: number
   readonly freshUntilMs: number
   readonly staleUntilMs: number
 }
 
-/** A picture of a key; for people, for it may be old when it arrives. */
+/** The state of a key when it was read, for monitoring: it may be outdated when it arrives. */
 export interface CacheInspection {
   readonly state: 'fresh' | 'stale' | 'absent'
-  /** When it was stored, in milliseconds of the server's clock; null when it is absent, as the others. */
+  /** When the value was stored, in milliseconds of the server's clock; null when absent, like the other times. */
   readonly createdAtMs: number | null
-  /** How long its load took; 0 for one that was set. */
+  /** The duration of its load in milliseconds; 0 for a value that was set. */
   readonly loadMs: number | null
   readonly freshUntilMs: number | null
   readonly staleUntilMs: number | null
-  /** The greatest that is known; null without one. */
+  /** The greatest known version; null without one. */
   readonly version: number | null
-  /** True when the value is that there is none. */
+  /** True when the loader found no value (`null` or `undefined`). */
   readonly negative: boolean
-  /** Of head and payload. */
+  /** The size of head and payload in bytes. */
   readonly bytes: number
+  /** The name of the codec of the value; null when absent. */
   readonly codec: string | null
+  /** The tags of the value. */
   readonly tags: readonly string[]
   /** The load under way; null without one. */
   readonly load: { readonly token: number; readonly expiresAtMs: number } | null
@@ -70,7 +72,7 @@ async function lookInLevel<Value>(
   return seen
 }
 
-/** What this process has a copy of, if that may be served. `now`: by `performance.now()`, which is not asked again. */
+/** The copy in the L1, if it may be served. `now`: by `performance.now()`, passed in to save a call. */
 export function seenInLevel<Value>(
   source: CacheSource<Value>,
   key: string,
@@ -86,7 +88,7 @@ export function seenInLevel<Value>(
   return seen.envelope === null ? null : seen
 }
 
-/** Keeps what was seen. The first level that wants a value has Redis say in it that it is held. */
+/** Keeps the value that was read in the L1. The first L1 that keeps a value has Redis flag it as held. */
 async function fill<Value>(
   source: CacheSource<Value>,
   level: Level,
@@ -98,7 +100,7 @@ async function fill<Value>(
   level.keep(reading, { envelope, block: tags, generations: generationsIn(tags), whole, askedAt })
 }
 
-/** Does not reject: a value that cannot be said to be held is not kept. */
+/** Does not reject: a value that cannot be flagged as held is not kept. */
 async function askToHold<Value>(
   source: CacheSource<Value>,
   { place }: LevelRead,
@@ -116,7 +118,7 @@ async function askToHold<Value>(
   }
 }
 
-/** The generation of the cache as a whole; null when that, or the time, has to be asked for. */
+/** The generation of the whole cache; null when the generation or the server's time must be read. */
 function wholeOf<Value>({ shared, terms, runtime }: CacheSource<Value>, now: number): Buffer | null {
   const whole = shared.generation.known(terms.storeMs, now)
   return runtime.clock.agedAt(now) ? null : whole
@@ -129,7 +131,7 @@ async function read<Value>(source: CacheSource<Value>, key: string, tags: readon
   return toSeen(source, await reading, { tags: whole, whole })
 }
 
-/** With all that a look may need besides: generations, and the server's time. */
+/** Reads the value with everything else that a look may need: generations and the server's time. */
 async function readAround<Value>(
   source: CacheSource<Value>,
   key: string,
@@ -138,14 +140,14 @@ async function readAround<Value>(
 ): Promise<Seen> {
   const { clock } = source.runtime
   const learning = clock.agedAt(performance.now()) ? learnTime(source, key) : undefined
-  // What is known serves while it is renewed.
+  // The known values are used while they are refreshed.
   learning?.catch(() => undefined)
   const needed = clock.known ? undefined : learning
   const [bytes, generations] = await Promise.all([reading, source.readGenerations(tags), needed])
   return toSeen(source, bytes, generations)
 }
 
-/** Asks what time it is; one question at a time. */
+/** Reads the server's time, one request at a time. */
 function learnTime<Value>(source: CacheSource<Value>, key: string): Promise<void> {
   const { shared } = source
   shared.learning ??= askTime(source, key).finally(() => {
@@ -168,7 +170,7 @@ function toSeen<Value>(source: CacheSource<Value>, bytes: Buffer | null, { tags,
   return seenOf(source, envelope, { tags, whole }, 'redis', performance.now())
 }
 
-/** What an envelope is worth. Written out: a spread takes as long as all the rest. */
+/** The freshness of an envelope. Written without a spread, which would take as long as everything else. */
 function seenOf<Value>(
   { terms, runtime }: CacheSource<Value>,
   envelope: Envelope,
@@ -180,12 +182,12 @@ function seenOf<Value>(
   return { envelope: worth === 'absent' ? null : envelope, worth, tags, whole, from }
 }
 
-/** Null when there is no value that may be served, or none that can be read. */
+/** Null when no value may be served, or it cannot be decoded. */
 export async function findValue<Value>(
   source: CacheSource<Value>,
   key: string,
 ): Promise<FoundValue<Value> | null> {
-  // The server's time, where it is not known or was told long ago.
+  // Reads the server's time when it is unknown or was read long ago.
   if (source.runtime.clock.agedAt(performance.now())) await look(source, key, [])
   const bytes = await source.shared.reads.getValue(source.valueKeyOf(key), source.terms.storeMs)
   const envelope = bytes === null ? null : Envelope.read(bytes)
@@ -197,7 +199,7 @@ export async function findValue<Value>(
   return envelope.hasTags(tags) ? toFound(source, key, envelope, worth, nowMs) : null
 }
 
-/** Null where it cannot be read. */
+/** Null when it cannot be decoded. */
 export function toFound<Value>(
   source: CacheSource<Value>,
   key: string,

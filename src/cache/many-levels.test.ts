@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { type Setup, setup } from '../../test/cache-fixture.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 
-/** Caches with copies in this process, each with one of `a`. */
+/** Caches with copies in this process, each with a copy of `a`. */
 async function caches(
   { runtime, name }: Setup<string>,
   count: number,
@@ -30,7 +30,7 @@ function subscriptionsOf({ runner: { driver } }: Runtime): string[] {
   return channels
 }
 
-test('what is told of a key reaches the cache that has it, and no other one of many', async () => {
+test('a message about a key reaches the cache that has it, and no other of many', async () => {
   const made = await setup<string>({ clock: 'real' })
   const channels = subscriptionsOf(made.runtime)
   const all = await caches(made, 30, { count: 10, age: '1h' })
@@ -43,7 +43,7 @@ test('what is told of a key reaches the cache that has it, and no other one of m
   expect(channels.filter((channel) => channel.endsWith(':levels'))).toHaveLength(1)
 })
 
-test('copies that are too old to be served go as other caches begin to keep some', async () => {
+test('expired copies are removed when other caches begin to keep some', async () => {
   const made = await setup<string>({ clock: 'real' })
   const old = await caches(made, 4, { count: 10, age: '500ms' })
   await sleep(500)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import { gate } from '../../test/once-fixture.ts'
 
-test('getMany loads all that this process has to load in one call', async () => {
+test('getMany loads all keys of this process in one call', async () => {
   const { cache } = await setup<string>()
   await cache.set('b', 'kept')
   const asked: (readonly string[])[] = []
@@ -23,17 +23,17 @@ test('getMany loads all that this process has to load in one call', async () => 
 })
 
 test.each([undefined, null, { a: 1 }, [['a', 1]]])(
-  'a loader of getMany that gives %o gives no Map',
+  'a loader of getMany that returns %o is rejected',
   async (given) => {
     const { cache } = await setup<number>()
     const loading = cache.getMany(['a'], () => given as never)
 
     await expect(loading).rejects.toThrow(InvalidArgumentError)
-    await expect(loading).rejects.toThrow('loadMany must give a Map')
+    await expect(loading).rejects.toThrow('loadMany must return a Map')
   },
 )
 
-test('getMany serves what is stale and loads all of it again in one call', async () => {
+test('getMany serves stale values and refreshes all of them in one call', async () => {
   const { cache, clock } = await setup<number>({ ttl: '1m', staleWhileRevalidate: '1h' })
   const asked: (readonly string[])[] = []
   const many = (keys: readonly string[]): Map<string, number> => {
@@ -51,7 +51,7 @@ test('getMany serves what is stale and loads all of it again in one call', async
   ])
 })
 
-test('getMany waits for what another process loads', async () => {
+test('getMany waits for loads of another process', async () => {
   const { cache, another } = await setup<string>()
   const [began, held] = [gate(), gate()]
   const first = cache.get('a', async () => {
@@ -71,7 +71,7 @@ test('getMany waits for what another process loads', async () => {
   ])
 })
 
-test('getMany asks for few large values at once also of a cache that this process has just filled', async () => {
+test('getMany reads few large values at once, also from a cache that this process has just filled', async () => {
   const { cache, runtime } = await setup<string>({ clock: 'real', storeWithin: '20s' })
   const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
   const large = 'x'.repeat(500_000)
@@ -87,6 +87,6 @@ test('getMany asks for few large values at once also of a cache that this proces
   const again = await cache.getMany(keys, () => new Map())
 
   expect(new Set(again.values())).toEqual(new Set([large]))
-  // Four are 2 MB; the mean comes near to what was stored.
+  // Four are 2 MB; the mean approaches the stored size.
   expect(Math.max(...asked)).toBeLessThanOrEqual(6)
 })

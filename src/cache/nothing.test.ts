@@ -1,11 +1,11 @@
-// That there is nothing, and for how long it is known.
+// Missing values, and how long they are cached.
 
 import type { Cache } from 'perilune/cache'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/cache-fixture.ts'
 import type { Freshness } from './options.ts'
 
-test('with negativeTtl 0 a value ends when a load finds nothing, also where it might be served longer', async () => {
+test('with negativeTtl 0 a load that finds nothing removes the value, even if it could be served longer', async () => {
   const { cache, clock } = await setup<string | null>({
     negativeTtl: '0s',
     ttl: '1s',
@@ -38,23 +38,23 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
         return null
       }),
   ],
-])('that there is nothing, told by %s,', (_, tell) => {
+])('a missing value, stored by %s,', (_, storeNothing) => {
   const spanIn = async (cache: Cache<string | null>): Promise<number | null> => {
     const found = await cache.getEntry('a')
     return found === null ? null : found.freshUntilMs - found.createdAtMs
   }
 
-  test('is kept for negativeTtl, unless it is said for how long', async () => {
+  test('is cached for negativeTtl, unless it has its own ttl', async () => {
     const { cache } = await setup<string | null>({ negativeTtl: '5s', ttl: '1h' })
-    await tell(cache)
+    await storeNothing(cache)
     expect(await spanIn(cache)).toBe(5000)
     await cache.invalidate('a')
-    await tell(cache, { ttl: '7s' })
+    await storeNothing(cache, { ttl: '7s' })
 
     expect(await spanIn(cache)).toBe(7000)
   })
 
-  test('is not kept with negativeTtl 0, and ends what was there', async () => {
+  test('is not cached with negativeTtl 0, and removes the existing value', async () => {
     const { cache, clock } = await setup<string | null>({
       negativeTtl: '0s',
       ttl: '1s',
@@ -63,15 +63,15 @@ describe.each<[string, (cache: Cache<string | null>, options?: Freshness) => Pro
     })
     await cache.set('a', 'there')
     await clock.advance(1500)
-    await tell(cache)
+    await storeNothing(cache)
     await clock.advance(1)
 
     expect(await spanIn(cache)).toBeNull()
   })
 
-  test('is not kept with negativeTtl 0 though it is said how long it may be served stale', async () => {
+  test('is not cached with negativeTtl 0, even with its own staleWhileRevalidate', async () => {
     const { cache, clock } = await setup<string | null>({ negativeTtl: '0s' })
-    await tell(cache, { staleWhileRevalidate: '1h' })
+    await storeNothing(cache, { staleWhileRevalidate: '1h' })
     await clock.advance(1)
 
     expect(await spanIn(cache)).toBeNull()

@@ -1,4 +1,4 @@
-// What a cache and a call on it may be told, with units and bounds; and what it tells of itself.
+// Options of a cache and its calls, with units and bounds, and its events.
 
 import { checkFlag, checkInteger, checkOneOf, checkOptions } from '../runtime/values/arguments.ts'
 import type { Codec } from '../runtime/values/codec.ts'
@@ -9,135 +9,162 @@ import { toLeaseMs } from '../runtime/leases/lease-options.ts'
 import type { Earliness } from './envelope.ts'
 import { checkTags } from './tags.ts'
 
-/** How long a value counts. */
+/** How long a value is valid. */
 export interface Freshness {
-  /** How long it is served without question; default one minute. */
+  /** How long the value is fresh and served without a refresh, up to 25 days. Default: one minute. */
   ttl?: Duration
-  /** How long it may be served after that, while it is loaded again; default: not at all. */
+  /** How long after `ttl` the stale value may be served while it is refreshed, up to 25 days. Default: `'0s'`. */
   staleWhileRevalidate?: Duration
 }
 
 export interface CacheOptions<Value> extends Freshness {
   /**
-   * As `ttl`, for `null` and `undefined`: there is nothing. '0s': that is not kept, and a value that was there ends.
-   * Default: `ttl`.
+   * The `ttl` of `null` and `undefined`, up to 25 days, unless the call sets its own; `'0s'`: they are not cached,
+   * and an existing value is removed, even if it could be served stale. Default: `ttl`.
    */
   negativeTtl?: Duration
-  /** Up to this part of `ttl` is taken off by chance, so that values made together end apart. 0 to 0.5; default 0. */
+  /**
+   * The part of `ttl`, 0 to 0.5, up to which a random amount is subtracted, so that values made together expire at
+   * different times. Default: 0.
+   */
   jitter?: number
   /**
-   * When a fresh value is loaded again. `'ahead'`: when 1.5 times as long is left as its load took, by the first
-   * who reads it then. `'xfetch'`: earlier or later by chance. false: not before it is stale. Default `'ahead'`.
+   * When a fresh value is refreshed. `'ahead'`: by the first read when 1.5 times its load time is left, at most half
+   * its fresh time. `'xfetch'`: earlier or later at random. `false`: not before it is stale. Default: `'ahead'`.
    */
   early?: 'ahead' | 'xfetch' | false
-  /** How eager `'xfetch'` is; default 1. */
+  /** How early `'xfetch'` refreshes, 0 to 100: greater is earlier. Default: 1. */
   beta?: number
-  /** How long a stale value is held back in the hope of a newer one, and no longer than `wait`; default: not at all. */
+  /**
+   * How long a get waits for a newer value before it serves a stale one, up to one hour and at most `wait`. Default:
+   * `'0s'`.
+   */
   patience?: Duration
-  /** How long a loader may take: then its signal aborts and its load has failed. Default 30 seconds. */
+  /** How long a loader may take, up to one hour; then its signal aborts and the load fails. Default: 30 seconds. */
   maxLoad?: Duration
-  /** How long somebody waits for a load, his own or another's; default: one second more than `maxLoad`. */
+  /** How long a get waits for a load in this or another process, up to one hour. Default: `maxLoad` plus one second. */
   wait?: Duration
-  /** How long a load is leased; it is extended while its process lives. Default 10 seconds. */
+  /**
+   * The length of a load's lease, 10 ms to 30 days. It is extended automatically while the process lives. Default: 10
+   * seconds.
+   */
   lease?: Duration
-  /** How long nobody tries again after a failure, while there is something to serve; default one second. */
+  /**
+   * How long no load is tried after a failure while a stale value may be served, up to one hour. Default: one second.
+   */
   restFor?: Duration
-  /** How long Redis may take before the loader answers without it; default one second. */
+  /** How long to wait for Redis before the loader answers without it, up to one hour. Default: one second. */
   storeWithin?: Duration
-  /** How many loaders this process runs at once while Redis is away; default 8. */
+  /** The number of loaders that this process runs at once while Redis is unavailable, 1 to 1,000. Default: 8. */
   localConcurrency?: number
-  /** How values become bytes; default JSON. */
+  /** How values become bytes; it is stored with them, and another codec is rejected. Default: JSON. */
   codec?: Codec<Value>
-  /** Copies of values in this process, so that most hits need no Redis; default: none. */
+  /** The L1: copies of values in this process, so that most hits need no call to Redis. Default: none. */
   l1?: L1Options
-  /** Where metrics take hold of the cache. */
+  /** Callbacks for metrics. Default: none. */
   hooks?: CacheHooks
 }
 
 export interface L1Options {
-  /** How many values it keeps at most; those that were not asked for the longest go first. */
+  /** The greatest number of copies, 1 to 10,000,000; the least recently used is evicted first. */
   count: number
-  /** How many bytes they have at most, as stored; default 64 MiB. */
+  /** The greatest total size of the copies in bytes, as stored. Default: 64 MiB. */
   bytes?: number
-  /** How long a copy is served at most, though nothing was told of its end: messages can be lost. Default 10 seconds. */
+  /**
+   * How long a copy is served at most, up to one hour, even without an invalidation message, because messages can be
+   * lost. Default: 10 seconds.
+   */
   age?: Duration
   /**
-   * True: whoever is served a copy gets the same object, which was decoded once; nobody may change it. Default: each gets one
-   * of their own.
+   * True: all callers get the same object, decoded once, and must not change it. False: each caller gets its own
+   * object. Default: false.
    */
   share?: boolean
 }
 
 export interface GetOptions extends Freshness {
-  /** The value ends when one of these is invalidated. A value that was stored with others does not count. */
+  /**
+   * Up to 16 tags of up to 255 bytes: the value is invalid when one of them is invalidated. A value stored with other
+   * tags is a miss. Default: none.
+   */
   tags?: readonly string[]
-  /** How long to wait for a load; default: that of the cache. */
+  /** How long to wait for a load, up to one hour. Default: the `wait` of the cache. */
   wait?: Duration
-  /** Ends the waiting, not the load: others may wait for it. */
+  /** Aborts the waiting, not the load, because other callers may wait for it. Default: none. */
   signal?: AbortSignal
 }
 
 export interface SetOptions extends Freshness {
-  /** Rises with every change of what is cached: one that is not greater than the last is refused. */
+  /**
+   * A whole number that rises with every change of the value; one that is not greater than the last is refused.
+   * Default: none.
+   */
   version?: number
+  /** Up to 16 tags of up to 255 bytes: the value is invalid when one of them is invalidated. Default: none. */
   tags?: readonly string[]
 }
 
-/** `process`: from the level of this process. */
+/** `process`: from the L1 of this process. */
 export type ServedFrom = 'process' | 'redis'
 
 /**
- * What a process tells of its own use of a cache, for metrics. Each get begins with `fresh`, `stale`, `absent` or `outage`;
- * `undecodable` and an `outage` may follow.
+ * An event of this process's use of a cache, for metrics. The first event of each get is `fresh`, `stale`, `absent`
+ * or `outage`; `undecodable` and `outage` may follow.
  */
 export type CacheEvent =
   /** A hit. */
   | { readonly kind: 'fresh' | 'stale'; readonly key: string; readonly from: ServedFrom }
   /** A miss: the value is loaded, here or elsewhere. */
   | { readonly kind: 'absent'; readonly key: string }
-  /** Redis is away: the loader answers without it. */
+  /** Redis is unavailable: the loader answers without it. */
   | { readonly kind: 'outage'; readonly key: string }
-  /** A loader of this process ended well; `stored`: others get its value too. */
+  /** A loader of this process succeeded; `stored`: its value is cached for others. */
   | { readonly kind: 'loaded'; readonly key: string; readonly loadMs: number; readonly stored: boolean }
-  /** What it found was refused: an invalidation, a set, another load or a greater version came between. */
+  /**
+   * The value of a loader was not stored, because an invalidation, a set, another load or a greater version came
+   * first.
+   */
   | {
       readonly kind: 'refused'
       readonly key: string
       readonly loadMs: number
       readonly why: 'revoked' | 'lost' | 'superseded'
     }
-  /** It threw, took longer than `maxLoad`, or lost its lease. */
+  /** A loader threw, took longer than `maxLoad`, or lost its lease. */
   | { readonly kind: 'failed'; readonly key: string; readonly loadMs: number; readonly error: unknown }
-  /** The codec threw at what is kept: the value is loaded, here or elsewhere. */
+  /** The codec could not decode the cached value: it is loaded, here or elsewhere. */
   | { readonly kind: 'undecodable'; readonly key: string; readonly error: unknown }
-  /** The level made room. */
+  /** The L1 evicted a copy to make room. */
   | { readonly kind: 'evicted'; readonly key: string }
 
 export interface CacheHooks {
-  /** Called at once with what happens in this process: it must be quick; what it throws becomes an uncaught exception. */
+  /**
+   * Called synchronously with each event of this process; it must return quickly, and an error that it throws becomes
+   * an uncaught exception. Default: none.
+   */
   event?: (event: CacheEvent) => void
 }
 
-export type Tell = (event: CacheEvent) => void
+export type Emit = (event: CacheEvent) => void
 
-/** How long a value counts, in milliseconds. */
+/** How long a value is valid, in milliseconds. */
 export interface Span {
   readonly ttlMs: number
   readonly staleWhileRevalidateMs: number
 }
 
-/** What a level may keep. */
+/** The limits of an L1. */
 export interface LevelLimits {
   readonly count: number
   readonly bytes: number
   readonly ageMs: number
-  /** Whether all who are served a copy get the same value. */
+  /** Whether all callers get the same object. */
   readonly share: boolean
 }
 
 /** The options of a cache, checked. */
 export interface CacheTerms extends Span, Earliness {
-  /** -1: as `ttlMs`. */
+  /** -1: like `ttlMs`. */
   readonly negativeMs: number
   readonly jitter: number
   readonly patienceMs: number
@@ -176,7 +203,7 @@ const KNOWN = [
   'l1',
   'hooks',
 ]
-// A tag is remembered for 60 days after it was invalidated: a value must not outlive that.
+// A tag's invalidation is remembered for 60 days: a value must not outlive that.
 const LONGEST = '25d'
 
 /** Throws InvalidArgumentError. */
@@ -227,7 +254,7 @@ export function toGetTerms(options: GetOptions, terms: CacheTerms): GetTerms {
   }
 }
 
-/** What is not kept is not served stale either, whatever is said of that. Throws InvalidArgumentError. */
+/** A value that is not cached is not served stale either, whatever the options. Throws InvalidArgumentError. */
 export function toSpan({ ttl, staleWhileRevalidate }: Freshness, otherwise: Span): Span {
   const ttlMs = ttl === undefined ? otherwise.ttlMs : toMs('ttl', ttl, { max: LONGEST })
   const staleWhileRevalidateMs =
@@ -237,7 +264,7 @@ export function toSpan({ ttl, staleWhileRevalidate }: Freshness, otherwise: Span
   return { ttlMs, staleWhileRevalidateMs: ttlMs > 0 ? staleWhileRevalidateMs : 0 }
 }
 
-/** How long a value counts where nothing was said of it by itself, for `toSpan`: that there is nothing has a time of its own. */
+/** How long a value is valid by default, for `toSpan`: `null` and `undefined` have their own TTL. */
 export function spanOf(
   value: unknown,
   { negativeMs }: Pick<CacheTerms, 'negativeMs'>,
@@ -248,13 +275,13 @@ export function spanOf(
   return { ...otherwise, ttlMs: negativeMs }
 }
 
-/** Up to this part of it less, by chance; at least a millisecond. */
+/** Subtracts a random amount up to this part; the result is at least one millisecond. */
 export function spread(ms: number, jitter: number): number {
   return Math.max(1, Math.round(ms * (1 - Math.random() * jitter)))
 }
 
 /** Throws InvalidArgumentError. */
-export function toTell(hooks: CacheHooks = {}): Tell | null {
+export function toEmit(hooks: CacheHooks = {}): Emit | null {
   checkOptions('hooks', hooks, ['event'])
   const { event } = hooks
   return event === undefined ? null : notifying('hooks.event', event)

@@ -6,7 +6,7 @@ import type { Driver, ReadCall, Reply } from '../driver.ts'
 import { Runtime } from '../runtime/connection/runtime.ts'
 import { Reads } from './reads.ts'
 
-test('reads of one tick are MGETs of up to 64 keys, and a read alone is a GET', async () => {
+test('reads of one tick are MGETs of up to 64 keys, and a single read is a GET', async () => {
   const { reads, sent, client, prefix } = await setup()
   const keys = Array.from({ length: 129 }, (_, n) => `${prefix}${n}`)
   await client.mset(Object.fromEntries(keys.filter((_, n) => n % 2 === 0).map((key) => [key, `of ${key}`])))
@@ -24,7 +24,7 @@ test('reads of one tick are MGETs of up to 64 keys, and a read alone is a GET', 
   ])
 })
 
-test('of large values no more are asked for at once than come as 2 MiB, however many are wanted', async () => {
+test('large values are read at most 2 MiB at a time, however many are requested', async () => {
   const { reads, sent, client, prefix } = await setup()
   const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)
   const large = Buffer.alloc(500_000, 1)
@@ -36,7 +36,7 @@ test('of large values no more are asked for at once than come as 2 MiB, however 
   expect(sent.map(({ args }) => args.length)).toEqual(Array.from({ length: 15 }, () => 4))
 })
 
-test('large values that were stored since their keys were absent are not asked for all at once, either', async () => {
+test('large values stored after their keys were absent are not read all at once, either', async () => {
   const { reads, sent, client, prefix } = await setup()
   const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)
   await Promise.all(keys.map((key) => reads.getValue(key, 5000)))
@@ -51,7 +51,7 @@ test('large values that were stored since their keys were absent are not asked f
   expect(sent.every(({ args }) => args.length <= 4)).toBe(true)
 })
 
-test('before it is known whether the server is a cluster, and in one, each read is a GET', async () => {
+test('while it is unknown whether the server is a cluster, and in a cluster, each read is a GET', async () => {
   const { reads, sent, runtime } = await setup({ isCluster: true })
   await Promise.all([reads.get('a', 5000), reads.get('b', 5000)])
   expect(runtime.server.info?.cluster).toBe(true)
@@ -62,7 +62,7 @@ test('before it is known whether the server is a cluster, and in one, each read 
   expect(other.sent.map(({ command }) => command)).toEqual(['GET', 'GET'])
 })
 
-test('reads whose connection is lost are asked again, each by itself', async () => {
+test('reads are retried separately after a lost connection', async () => {
   const { reads, sent, client, prefix } = await setup({ breaks: true })
   await client.set(`${prefix}a`, '1')
 
@@ -72,7 +72,7 @@ test('reads whose connection is lost are asked again, each by itself', async () 
   expect(sent.map(({ command }) => command).slice(0, 3)).toEqual(['MGET', 'GET', 'GET'])
 })
 
-test('a reply that is none to a read drops its connection, and the read is sent again', async () => {
+test('an invalid reply drops the connection, and the read is sent again', async () => {
   const odd: [count: number, reply: Reply][] = [
     [1, [Buffer.from('of another call')]],
     [1, 7],
@@ -92,7 +92,7 @@ test('a reply that is none to a read drops its connection, and the read is sent 
   }
 })
 
-test('a key of another type is no value', async () => {
+test('a key of another type is not a value', async () => {
   const { reads, client, prefix } = await setup()
   await client.set(`${prefix}a`, '1')
   await client.sadd(`${prefix}b`, '1')
@@ -101,7 +101,7 @@ test('a key of another type is no value', async () => {
   await expect(reads.get(`${prefix}b`, 5000)).rejects.toMatchObject({ name: 'DriverError' })
 })
 
-test('reads of the turn in which all closes are closed, and not asked', async () => {
+test('reads of the tick in which the instance closes are rejected and not sent', async () => {
   const { reads, runtime, sent } = await setup()
   const reading = [reads.get('a', 60_000), reads.get('b', 60_000)]
   for (const each of reading) each.catch(() => undefined)
@@ -112,7 +112,7 @@ test('reads of the turn in which all closes are closed, and not asked', async ()
   expect(sent).toEqual([])
 })
 
-test('large values of a node that is silent keep nobody from those of another', async () => {
+test('large values of a silent node do not block those of another', async () => {
   const { reads, client, prefix } = await setup({ isSilent: (key) => key.endsWith('silent') })
   await client.set(`${prefix}well`, 'well')
 
@@ -127,7 +127,7 @@ interface Scene {
   readonly runtime: Runtime
   readonly client: Redis
   readonly prefix: string
-  /** What went to the server. */
+  /** The reads sent to the server. */
   readonly sent: ReadCall[]
   /** Keys whose connections were dropped. */
   readonly dropped: string[]
@@ -136,11 +136,11 @@ interface Scene {
 interface Terms {
   asked?: boolean
   isCluster?: boolean
-  /** The connection is lost as the first read was sent. */
+  /** The connection is lost when the first read is sent. */
   breaks?: boolean
-  /** Keys of a node of their own, which answers nothing. */
+  /** Keys of a separate node that does not answer. */
   isSilent?: (key: string) => boolean
-  /** What the first read is answered. */
+  /** The reply to the first read. */
   reply?: Reply
 }
 

@@ -1,5 +1,5 @@
-// Plain reads. Those of one tick travel together, as one MGET, and the same key is read once. A read that was sent is
-// not joined by anybody: he may know of an invalidation that came after it (docs/decisions/0028).
+// Plain reads. The reads of one tick are batched into one MGET, and the same key is read once. No caller joins a read
+// that was already sent, because the caller may know of a later invalidation (docs/decisions/0028).
 
 import type { AnswersDue, DueCall } from '../runtime/calls/answers-due.ts'
 import { Places } from '../runtime/calls/places.ts'
@@ -11,9 +11,9 @@ import { ConnectionReads, KeyRead, late, overloaded } from './connection-reads.t
 
 export class Reads {
   readonly #runner: Runner
-  /** What begins the keys of the cache, whose values are alike. */
+  /** The key prefix of the cache, whose values have similar sizes. */
   readonly #beginning: string
-  /** Each connection has room of its own. */
+  /** Each connection has its own room. */
   readonly #connections: Places<ConnectionReads>
   #gathered = new Map<string, KeyRead>()
 
@@ -23,15 +23,18 @@ export class Reads {
     this.#connections = new Places(runtime.runner.driver, () => new ConnectionReads(runtime))
   }
 
-  /** The bytes of this key; resolves to null when there are none. Rejects with DriverError when no answer came in time, or none of bytes. */
+  /**
+   * The bytes of this key; null when it does not exist. Rejects with DriverError when no valid answer arrives in
+   * time.
+   */
   get(key: string, withinMs: number): Promise<Buffer | null> {
     return this.#gather(key, withinMs, false)
   }
 
   /**
-   * As `get`, of a value, which may be large: when there is room for it. Rejects with DriverError `overloaded` where there is none in
-   * time. Where tenants share this process (docs/decisions/0040) there has to be room as for every answer with bytes, too; that wait is
-   * bounded by the deadline of calls.
+   * Like `get`, for a value that may be large: waits until there is room for it. Rejects with DriverError
+   * `overloaded` without room in time. If tenants share this process (docs/decisions/0040), it also needs room among
+   * all answers with bytes; that wait is bounded by the deadline of calls.
    */
   getValue(key: string, withinMs: number): Promise<Buffer | null> {
     const runner = this.#runner
@@ -43,7 +46,7 @@ export class Reads {
     })
   }
 
-  /** A value of so many bytes is there to be read under this key. */
+  /** A value of this size was stored under this key and may be read. */
   stored(key: string, bytes: number): void {
     this.#connections.of(key).stored(bytes)
   }
@@ -77,15 +80,15 @@ export class Reads {
   }
 }
 
-/** What is not there: a small answer. */
+/** An absent value: a small answer. */
 const NOTHING = Buffer.alloc(0)
 
-/** A read that waits for room among the answers that its connection owes. */
+/** A read that waits for room among the pending answers of its connection. */
 class ReadInTurn implements DueCall, Due {
   readonly by: number
   readonly key: string
   expectedBytes = 0
-  /** Answers that had come when it began to wait. */
+  /** The number of answers received when the wait began. */
   readonly #answersBefore: number
   readonly #runner: Runner
   readonly #answersDue: AnswersDue
@@ -128,7 +131,7 @@ class ReadInTurn implements DueCall, Due {
     this.#caller.reject(error)
   }
 
-  /** It was never sent. */
+  /** The read was never sent. */
   giveUp(reason?: Error): void {
     const isMoving = this.#answersDue.movesSince(this.#answersBefore)
     this.#answersDue.leave(this)

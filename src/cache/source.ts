@@ -1,4 +1,5 @@
-// What every call on a cache needs: its keys, its terms, its values as bytes, and what the handles of one name share in this process.
+// Shared by all calls on a cache: keys, terms, the encoding of values, and the state shared by all handles of one
+// name in this process.
 
 import { VALUE_FLAGS } from '../generated/bits.ts'
 import { fail } from '../generated/cache.ts'
@@ -16,8 +17,8 @@ import {
   type CacheOptions,
   type CacheTerms,
   type LevelLimits,
-  type Tell,
-  toTell,
+  type Emit,
+  toEmit,
   toTerms,
 } from './options.ts'
 import { Reads } from './reads.ts'
@@ -27,13 +28,13 @@ const SINCE = '6.2.0'
 const MAX_VALUE_BYTES = 16 * 1024 * 1024
 const MAX_CODEC_BYTES = 64
 
-/** A value as it is stored. */
+/** An encoded value. */
 export interface EncodedValue {
   readonly flags: number
   readonly payload: string | Uint8Array
 }
 
-/** In the place of a value that its codec cannot read: for a cache there is none, and a load makes another. */
+/** Replaces a value that its codec cannot decode: a cache treats it as absent and loads another. */
 export const UNDECODABLE: unique symbol = Symbol('undecodable')
 export type Decoded<Value> = Value | typeof UNDECODABLE
 
@@ -44,9 +45,9 @@ export class CacheSource<Value> {
   readonly codec: Codec<Value>
   readonly terms: CacheTerms
   readonly shared: SharedState<Value>
-  /** Null when nobody wants to know. */
-  readonly tell: Tell | null
-  /** What the keys in Redis of a key, or of a tag, begin with. */
+  /** Null without a listener. */
+  readonly emit: Emit | null
+  /** The prefix of the Redis keys of a key or a tag. */
   readonly #prefixOf: (key: string) => string
 
   /** Throws InvalidArgumentError. */
@@ -54,17 +55,17 @@ export class CacheSource<Value> {
     this.runtime = runtime
     this.name = name
     this.terms = toTerms(options)
-    this.tell = toTell(options.hooks)
+    this.emit = toEmit(options.hooks)
     this.codec = codecOr(options.codec, () => jsonOf<Value>('value'))
     if (Buffer.byteLength(this.codec.name) > MAX_CODEC_BYTES) {
       throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
     }
     this.shared = SharedState.of<Value>(runtime, checkName('name', name))
-    if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.tell)
+    if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.emit)
     this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
   }
 
-  /** The unit of a key, or of a tag; without either that of the cache as a whole. */
+  /** The unit of a key or a tag; without an argument that of the whole cache. */
   unitOf(key?: string): Unit {
     return unitIn(this.runtime, this.name, key)
   }
@@ -79,12 +80,12 @@ export class CacheSource<Value> {
     return `${this.#prefixOf(tag)}:generation`
   }
 
-  /** What people call a key, in errors. */
+  /** The name of a key in error messages. */
   resourceOf(key: string): string {
     return `key '${key}' of cache '${this.name}'`
   }
 
-  /** Throws InvalidArgumentError when the value cannot be one. */
+  /** Throws InvalidArgumentError when the value cannot be stored. */
   encode(value: Value): EncodedValue {
     if (value === null) return { flags: VALUE_FLAGS.null, payload: '' }
     if (value === undefined) return { flags: VALUE_FLAGS.undefined, payload: '' }
@@ -95,12 +96,15 @@ export class CacheSource<Value> {
     return { flags: PAYLOAD, payload }
   }
 
-  /** What a writer adds to the flags of a value that its own process will keep a copy of. */
+  /** The flag that a writer adds when its own process will keep a copy. */
   get heldFlag(): number {
     return this.shared.level === null ? 0 : VALUE_FLAGS.held
   }
 
-  /** Tells what the codec threw. Throws InvalidArgumentError when the value was made with another codec. */
+  /**
+   * Emits an event with the error of the codec. Throws InvalidArgumentError when the value was made with another
+   * codec.
+   */
   decode(key: string, envelope: Envelope): Decoded<Value> {
     const { flags } = envelope
     if (flags === VALUE_FLAGS.null) return null as Value
@@ -109,18 +113,18 @@ export class CacheSource<Value> {
     try {
       return this.codec.decode(envelope.payload)
     } catch (error) {
-      this.tell?.({ kind: 'undecodable', key, error })
+      this.emit?.({ kind: 'undecodable', key, error })
       return UNDECODABLE
     }
   }
 
-  /** As `decode`, of a copy that this process keeps. */
+  /** Like `decode`, for a copy that this process keeps. */
   decodeCopy(key: string, envelope: Envelope): Decoded<Value> {
     const decode = (): Decoded<Value> => this.decode(key, envelope)
     return this.shared.level?.limits.share ? envelope.decodedOnce(this.codec.name, decode) : decode()
   }
 
-  /** The generations that these tags have now. */
+  /** The current generations of these tags. */
   async readGenerations(tags: readonly string[]): Promise<Generations> {
     const { reads, generation } = this.shared
     const { storeMs } = this.terms
@@ -131,16 +135,16 @@ export class CacheSource<Value> {
     return { tags: Buffer.concat([whole, tagBlock(named)]), whole }
   }
 
-  /** Whoever reads the key from now on may get so much. */
+  /** From now on a read of the key may return this much data. */
   expectToRead(key: string, payload: string | Uint8Array): void {
     this.shared.reads.stored(this.valueKeyOf(key), Buffer.byteLength(payload))
   }
 
-  /** Gives the lease of a load up; with a reason, it is told to those who wait. False when the load was revoked, or lost. */
+  /** Gives up the lease of a load; a reason is sent to the waiters. False when the load was revoked or lost. */
   async giveUp(key: string, id: string, reason: string = ''): Promise<boolean> {
     const unit = this.unitOf(key)
-    const told = await learnTold(unit)
-    const args = { id, restMs: this.terms.restMs, ...told, reason }
+    const notifyChannel = await learnTold(unit)
+    const args = { id, restMs: this.terms.restMs, ...notifyChannel, reason }
     const { status } = await unit.run(fail, args, { atClose: 'gives back' })
     return status === 'failed'
   }
@@ -156,19 +160,19 @@ function unitIn(runtime: Runtime, name: string, key?: string): Unit {
 }
 
 const MOST_QUIET = 10_000
-/** After Redis did not answer, loaders answer for so long without asking it. */
+/** How long loaders answer without asking Redis after it did not answer. */
 const AWAY_MS = 1000
 
 const known = new WeakMap<Runtime, WhileUsed<SharedState<unknown>>>()
 
-/** What the handles of one name share in this process: loads under way, reads of this tick, and what was learnt. */
+/** State shared by all handles of one name in this process: loads under way, reads of this tick, and known facts. */
 class SharedState<Value> {
   readonly reads: Reads
   readonly generation: CacheGeneration
-  /** By key and tags: those that somebody may join. */
+  /** Joinable loads, by key and tags. */
   readonly loads: Map<string, Joinable<Value>> = new Map()
   readonly local: LocalLoads<Value> = new LocalLoads()
-  /** The question under way what time it is for the server. */
+  /** The request under way for the server's time. */
   learning: Promise<void> | null = null
   readonly #quiet = new Map<string, { token: number; until: number }>()
   #awayUntil = 0
@@ -197,18 +201,18 @@ class SharedState<Value> {
     return shared
   }
 
-  /** Copies of values in this process; null: there is no level. */
+  /** The L1 of this process; null without one. */
   get level(): Level | null {
     return this.#level
   }
 
-  /** All handles have one level. Throws InvalidArgumentError when it has other limits already. */
-  openLevel(limits: LevelLimits, tell: Tell | null): void {
+  /** All handles share one L1. Throws InvalidArgumentError when it already has other limits. */
+  openLevel(limits: LevelLimits, emit: Emit | null): void {
     const limited = this.#level?.limits
     if (limited === undefined) {
       const level = new Level(limits, this.#unitOf, this.#channels, {
         onBegin: () => this.#among.keep(this as SharedState<unknown>, () => level.isOver()),
-        onEvicted: (key) => tell?.({ kind: 'evicted', key }),
+        onEvicted: (key) => emit?.({ kind: 'evicted', key }),
       })
       this.#level = level
     } else if (!sameLimits(limited, limits)) {
@@ -216,19 +220,19 @@ class SharedState<Value> {
     }
   }
 
-  /** A value was set, or invalidated, or may have been: this process has nothing older of it any more. */
+  /** A value was, or may have been, set or invalidated: drops everything older of it in this process. */
   forget(key: string): void {
     this.#level?.forget(key)
     this.local.forget(key)
   }
 
-  /** As `forget`, of all values. */
+  /** Like `forget`, for all values. */
   forgetAll(): void {
     this.#level?.clear()
     this.local.clear()
   }
 
-  /** True while there is no point in asking for another value than this one: somebody loads, or it failed just now. */
+  /** True while a refresh of this value is pointless: a load is under way, or one failed just now. */
   isQuiet(name: string, token: number): boolean {
     const quiet = this.#quiet.get(name)
     if (quiet === undefined) return false
@@ -242,7 +246,7 @@ class SharedState<Value> {
     this.#quiet.set(name, { token, until: performance.now() + ms })
   }
 
-  /** True while Redis is taken for away. `now`: by `performance.now()`. */
+  /** True while Redis is considered unavailable. `now`: by `performance.now()`. */
   isAway(now: number): boolean {
     return now < this.#awayUntil
   }
@@ -261,24 +265,24 @@ function sameLimits(one: LevelLimits, other: LevelLimits): boolean {
   )
 }
 
-/** So many are kept that nobody has any more: whoever opens a name for each call meets what was there. */
+/** The number of unused values kept, so that a program that opens a handle for each call finds the earlier state. */
 const MOST_KEPT = 1000
-/** Two for each that comes: they go as fast as they come. */
+/** Two checked for each one added, so that they are removed as fast as they are added. */
 const ASKED = 2
 
-/** What belongs to a name, for as long as somebody has it. A program may use any number of names. */
+/** State by name, kept while a handle uses it. A program may use any number of names. */
 export class WhileUsed<Value extends object> {
   readonly #known = new Map<string, WeakRef<Value>>()
   readonly #over = new FinalizationRegistry((name: string) => {
     if (this.find(name) === undefined) this.#known.delete(name)
   })
-  /** The newest, in a ring. */
+  /** The newest values, in a ring. */
   readonly #newest: Value[] = []
-  /** What stays, and when it need not; who was asked longest ago comes first. */
+  /** The retained values with their end condition; the one checked longest ago comes first. */
   readonly #kept = new Map<Value, () => boolean>()
   #begun = 0
 
-  /** How many names are known. */
+  /** The number of known names. */
   get size(): number {
     return this.#known.size
   }
@@ -294,7 +298,7 @@ export class WhileUsed<Value extends object> {
     this.#begun += 1
   }
 
-  /** It stays, whoever has it, until it is over: some of those that stay are asked whenever one more does. */
+  /** Retains a value, even without a handle, until it is over. Each call checks some of the retained values. */
   keep(value: Value, isOver: () => boolean): void {
     let asked = 0
     for (const [other, isOtherOver] of this.#kept) {

@@ -1,5 +1,6 @@
-// Tags: a counter each, in a slot of its own, its generation. A value is stored with the generations that its tags had before it
-// was loaded, and counts as long as they still have them. The cache as a whole is a tag without a name, that every value has.
+// Tags: each tag has a counter, its generation, in its own slot. A value is stored with the generations of its tags
+// from before its load, and is valid while they are unchanged. The whole cache is a tag without a name, which every
+// value has.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
@@ -11,7 +12,7 @@ const GENERATION_BYTES = 7
 
 export const NO_TAGS: readonly string[] = []
 
-/** Sorted, each once. Throws InvalidArgumentError. */
+/** Sorted, without duplicates. Throws InvalidArgumentError. */
 export function checkTags(tags: unknown): readonly string[] {
   if (tags === undefined) return NO_TAGS
   if (!Array.isArray(tags) || tags.length > MOST_TAGS) {
@@ -34,15 +35,15 @@ export interface TagGeneration {
   readonly generation: number
 }
 
-/** Generations, as a head has them. */
+/** Generations in the format of the head. */
 export interface Generations {
-  /** Of the tags, behind that of the cache as a whole. */
+  /** The generation of the whole cache, then those of the tags. */
   readonly tags: Buffer
-  /** That of the cache as a whole alone. */
+  /** The generation of the whole cache alone. */
   readonly whole: Buffer
 }
 
-/** As a head has them; see lua/shared/cache/value. */
+/** The format of the head; see lua/shared/cache/value. */
 export function tagBlock(tags: readonly TagGeneration[]): Buffer {
   return Buffer.concat(
     tags.map(({ tag, generation }) => {
@@ -57,7 +58,7 @@ export function tagBlock(tags: readonly TagGeneration[]): Buffer {
   )
 }
 
-/** The generations of the tags in a block, but for that of the cache as a whole. */
+/** The generations in a block, except that of the whole cache. */
 export function generationsIn(block: Buffer): number[] {
   const generations: number[] = []
   for (let at = 0; at < block.length; ) {
@@ -69,7 +70,7 @@ export function generationsIn(block: Buffer): number[] {
   return generations
 }
 
-/** The names in a block, but for that of the cache as a whole. */
+/** The tag names in a block, except that of the whole cache. */
 export function tagsIn(block: Buffer): string[] {
   const tags: string[] = []
   for (let at = 0; at < block.length; ) {
@@ -85,31 +86,36 @@ export const KNOWN_FOR_MS = 1000
 const NONE = Buffer.alloc(0)
 
 /**
- * The generation of a cache as a whole, which `clear` makes anew. To ask for it with every get would be one more GET each; so a
- * process goes by what it knows for a while, and a clear resolves when all have had to ask again.
+ * The generation of the whole cache, which `clear` replaces by a new one. Reading it with every get would cost one
+ * more GET each. So a process uses its known generation for a while, and `clear` resolves when every process has had
+ * to read it again.
  *
- *   asked ──known──half of its time──known, asks beside──over──the next get asks and waits
+ *   read ──known──half of its time──known, refreshes in the background──over──the next get reads and waits
  *
- * Where nobody answers, what is known serves on, as long as the asking goes on without a pause: whoever was idle asks and waits.
+ * While Redis does not answer, the known generation stays in use as long as reads follow without a pause. After an
+ * idle time the next get reads it and waits.
  */
 export class CacheGeneration {
   readonly #read: (withinMs: number) => Promise<Buffer | null>
   #block: Buffer = NONE
   #generation = 0
-  /** By `performance.now()`, as the others. */
+  /** By `performance.now()`, like the other times. */
   #askedAt = -Infinity
   #notedAt = -Infinity
   #asking: Promise<void> | null = null
-  /** Until then what is known serves on, for nobody answered when it was asked for again. */
+  /** Until then the known generation stays in use, because the last read was not answered. */
   #strandedUntil = -Infinity
-  /** What is known serves on while it is asked for. */
+  /** The known generation stays in use while it is read again. */
   #bridges = false
 
   constructor(read: (withinMs: number) => Promise<Buffer | null>) {
     this.#read = read
   }
 
-  /** As a head has it; null when it has to be asked for. The same buffer as long as it is the same generation. */
+  /**
+   * The generation in the format of the head; null when it must be read. The buffer stays identical while the
+   * generation does.
+   */
   known(withinMs: number, now: number): Buffer | null {
     const ageMs = now - this.#askedAt
     if (ageMs > KNOWN_FOR_MS / 2) this.#ask(withinMs).catch(() => undefined)
@@ -120,14 +126,14 @@ export class CacheGeneration {
     return now < this.#strandedUntil || this.#bridges
   }
 
-  /** As `known`, after asking where that is needed. Rejects as reads do. */
+  /** Like `known`, but reads the generation if necessary. Rejects like a read. */
   async get(withinMs: number): Promise<Buffer> {
     const since = performance.now() - KNOWN_FOR_MS
     while (this.#askedAt < since && !this.#servesOn(performance.now())) await this.#ask(withinMs)
     return this.#block
   }
 
-  /** A generation that this process has made. */
+  /** Notes a generation that this process created. */
   note(generation: number): void {
     this.#notedAt = performance.now()
     this.#set(generation)
@@ -147,7 +153,7 @@ export class CacheGeneration {
     const askedAt = performance.now()
     try {
       const bytes = await this.#read(withinMs)
-      // What was noted meanwhile is newer.
+      // A generation noted meanwhile is newer.
       if (askedAt > this.#notedAt) this.#set(Number(bytes ?? 0))
       this.#askedAt = askedAt
       this.#strandedUntil = -Infinity

@@ -1,11 +1,12 @@
-// Values that their codec cannot read: another version stored them, or another language. For a cache there is none.
+// Values that their codec cannot decode, stored by another version or another language. A cache treats them as
+// absent.
 
 import type { Cache, CacheEvent, Codec } from 'perilune'
 import { keyvStore } from 'perilune/keyv'
 import { expect, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 
-/** Reads what begins with `new`, as the version after the last does. */
+/** Decodes only texts that begin with `new`, like a newer version. */
 const strict: Codec<string> = {
   name: 'text',
   encode: (value) => value,
@@ -39,7 +40,7 @@ const levels: [name: string, options: object][] = [
   ['from this process, shared', { l1: { count: 10, share: true } }],
 ]
 
-test.each(levels)('is loaded, once, and then served (%s)', async (_, options) => {
+test.each(levels)('an undecodable value is loaded once, and then served (%s)', async (_, options) => {
   const { old, cache, events } = versions(options)
   await old.set('a', 'old')
   let loads = 0
@@ -52,7 +53,7 @@ test.each(levels)('is loaded, once, and then served (%s)', async (_, options) =>
   expect(events.filter(({ kind }) => kind === 'loaded')).toHaveLength(1)
 })
 
-test('is loaded where it is stale, too', async () => {
+test('a stale undecodable value is loaded, too', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old', STALE)
   await new Promise((resolve) => setTimeout(resolve, 5))
@@ -60,7 +61,7 @@ test('is loaded where it is stale, too', async () => {
   expect(await cache.get('a', () => 'new')).toBe('new')
 })
 
-test('is no matter of its neighbours', async () => {
+test('an undecodable value does not affect other keys', async () => {
   const { old, cache } = versions()
   await Promise.all([old.set('a', 'old'), old.set('b', 'new b')])
   const asked: string[][] = []
@@ -77,7 +78,7 @@ test('is no matter of its neighbours', async () => {
   expect(asked).toEqual([['a']])
 })
 
-test('is found by nobody, and may be loaded detached', async () => {
+test('an undecodable value is not found, and may be loaded detached', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old')
 
@@ -89,7 +90,7 @@ test('is found by nobody, and may be loaded detached', async () => {
   expect((await cache.getEntry('a'))?.value).toBe('new')
 })
 
-test('is told where its load fails, and those who come just then are told so', async () => {
+test('a failed load of an undecodable value rejects, and so do gets just after it', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old')
   const failing = (): never => {
@@ -97,11 +98,11 @@ test('is told where its load fails, and those who come just then are told so', a
   }
 
   await expect(cache.get('a', failing)).rejects.toThrow('no source')
-  await expect(cache.get('a', () => 'new')).rejects.toThrow('what is kept cannot be decoded')
+  await expect(cache.get('a', () => 'new')).rejects.toThrow('the cached value cannot be decoded')
   await expect.poll(() => cache.get('a', () => 'new').catch(() => null)).toBe('new')
 })
 
-test('what an older version stores meanwhile is loaded again', async () => {
+test('a value stored meanwhile by an older version is loaded again', async () => {
   const { old, cache } = versions()
   await old.set('a', 'old')
   const values = await Promise.all([

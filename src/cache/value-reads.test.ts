@@ -6,7 +6,7 @@ import type { Shares } from '../runtime/calls/answers-due.ts'
 import { Runtime } from '../runtime/connection/runtime.ts'
 import { Reads } from './reads.ts'
 
-/** As the service has them: tenants share the process. */
+/** The setting of the service: tenants share the process. */
 const SHARES: Shares = {
   of: (key) => key,
   mostWaiting: Infinity,
@@ -15,7 +15,7 @@ const SHARES: Shares = {
   came: () => undefined,
 }
 
-test('what is not there is a small answer: more are asked for with each, also behind a large one', async () => {
+test('an absent value is a small answer: each one lets more reads be sent, also after a large one', async () => {
   const { reads, client, prefix, most } = setup()
   await client.set(`${prefix}large`, Buffer.alloc(1_500_000))
   expect((await reads.getValue(`${prefix}large`, 5000))?.length).toBe(1_500_000)

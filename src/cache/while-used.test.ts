@@ -6,7 +6,7 @@ import { WhileUsed } from './source.ts'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-test('names that nobody has any more are forgotten, but for the newest, and what is to stay until it is over', async () => {
+test('unused names are forgotten, except the newest ones and values retained until they are over', async () => {
   const named = new WhileUsed<{ readonly name: string }>()
   const open = (name: string): { readonly name: string } => {
     const value = { name }

@@ -1,4 +1,4 @@
-// Setting and invalidating: what changes a cache without a load.
+// Changes to a cache without a load: setting and invalidating.
 
 import { invalidate, invalidateTag, set } from '../generated/cache.ts'
 import { checkOptions } from '../runtime/values/arguments.ts'
@@ -11,17 +11,17 @@ import { type SetOptions, spanOf, spread, toSpan } from './options.ts'
 import type { CacheSource } from './source.ts'
 import { checkTag, checkTags, KNOWN_FOR_MS } from './tags.ts'
 
-/** What became of a `set`. */
+/** The result of `set`. */
 export type WasSet =
   | { readonly stored: true; readonly freshUntilMs: number; readonly staleUntilMs: number }
-  /** A greater version is known, or the same. */
+  /** The same or a greater version is known: this one. */
   | { readonly stored: false; readonly version: number }
 
-/** What is to be forgotten: a key, several, or all values with a tag. */
+/** The target of an invalidation: a key, several keys, or all values with a tag. */
 export type Invalidated = string | readonly string[] | { readonly tag: string }
 
 const MOST_KEYS = 1000
-/** No two clocks run alike. */
+/** A margin for clocks that run at different speeds. */
 const CLOCKS_APART = 1.05
 
 export async function setValue<Value>(
@@ -36,25 +36,25 @@ export async function setValue<Value>(
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const encoded = source.encode(value)
   const { tags } = await source.readGenerations(checkTags(options.tags))
-  const told = await learnTold(unit)
+  const notifyChannel = await learnTold(unit)
   const terms = {
     version,
     ttlMs: spread(ttlMs, source.terms.jitter),
     staleWhileRevalidateMs,
     tags,
     ...encoded,
-    ...told,
+    ...notifyChannel,
   }
   const flags = encoded.flags + source.heldFlag
   source.expectToRead(key, encoded.payload)
   const setting = unit.runOnce(set, (id) => ({ codec: source.codec.name, ...id, ...terms, flags }))
-  // Also when it is not known whether it was set.
+  // Also when it is unknown whether the value was set.
   const answer = await setting.finally(() => source.shared.forget(key))
   if (answer.status === 'superseded') return { stored: false, version: answer.version }
   return { stored: true, freshUntilMs: answer.freshUntilMs, staleUntilMs: answer.staleUntilMs }
 }
 
-/** Resolves to how many values there were; of a tag it is not known, and null. */
+/** Resolves to the number of values that existed; null for a tag, where it is unknown. */
 export async function invalidateWhat<Value>(
   source: CacheSource<Value>,
   what: Invalidated,
@@ -79,7 +79,7 @@ async function invalidateKey<Value>(source: CacheSource<Value>, key: string): Pr
     const { channel, sharded } = await learnTold(unit)
     return (await unit.run(invalidate, { channel, sharded })).existed
   } finally {
-    // Before anybody can know that it was invalidated; also when it is not known whether it was.
+    // Before any caller can know of the invalidation; also when its outcome is unknown.
     source.shared.forget(key)
   }
 }
@@ -89,7 +89,7 @@ async function invalidateTagged<Value>(source: CacheSource<Value>, tag: string):
   try {
     const generation = await renew(source, tag)
     shared.level?.note(source.generationKeyOf(tag), generation)
-    // Which of them have the tag is not known before they end.
+    // The tags of these loads are unknown before they end.
     shared.local.clear()
   } catch (error) {
     shared.forgetAll()
@@ -97,14 +97,14 @@ async function invalidateTagged<Value>(source: CacheSource<Value>, tag: string):
   }
 }
 
-/** Makes the generation of a tag anew, or of the cache as a whole. */
+/** Creates a new generation of a tag, or of the whole cache. */
 async function renew<Value>(source: CacheSource<Value>, tag?: string): Promise<number> {
   const unit = source.unitOf(tag)
   const { channel, sharded } = await learnTold(unit)
   return (await unit.run(invalidateTag, { channel, sharded })).generation
 }
 
-/** Resolves when no process goes any more by the generation that it knew before. */
+/** Resolves when no process uses its earlier generation any more. */
 export async function clearAll<Value>(source: CacheSource<Value>): Promise<void> {
   const { shared } = source
   shared.generation.note(await renew(source))

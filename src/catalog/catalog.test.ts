@@ -2,10 +2,10 @@ import { InvalidArgumentError } from 'perilune'
 import { expect, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 
-test('a document of a mebibyte is kept, and a larger one is refused before anything is sent', async () => {
+test('a document of a mebibyte is stored, and a larger one is rejected before anything is sent', async () => {
   const { redis, name, calls } = instance()
   const catalog = redis.catalog<string>(name)
-  // As JSON it has two quotes more.
+  // JSON adds two quotes.
   const largest = 'x'.repeat(1024 * 1024 - 2)
   await catalog.put('a', largest)
   calls.length = 0
@@ -17,7 +17,7 @@ test('a document of a mebibyte is kept, and a larger one is refused before anyth
   expect(await catalog.get('a')).toBe(largest)
 })
 
-test('a change that met another one is made again, on what the other has left', async () => {
+test('a change that conflicts with another is made again on the newer document', async () => {
   const { redis, name } = instance()
   const catalog = redis.catalog<number[]>(name)
   await catalog.put('a', [])
@@ -41,7 +41,7 @@ test('a page holds as many names as its limit, and one may be the limit', async 
   await expect(catalog.list({ limit: 0 })).rejects.toThrow(InvalidArgumentError)
 })
 
-test('a page ends where its documents come to a megabyte, and the next one goes on there', async () => {
+test('a page ends when its documents reach a megabyte, and the next one continues there', async () => {
   const { redis, name } = instance()
   const catalog = redis.catalog<string>(name)
   const names = Array.from({ length: 50 }, (_, at) => `n${at + 10}`)

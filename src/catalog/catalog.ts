@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import { ChangesInTurn } from './changes-in-turn.ts'
 
-/** A name and what is noted of it. */
+/** A name and its document. */
 export interface CatalogEntry<Document> {
   readonly name: string
   readonly document: Document
@@ -15,26 +15,27 @@ export interface CatalogEntry<Document> {
 
 export interface Listing<Document> {
   readonly entries: readonly CatalogEntry<Document>[]
-  /** Of all names in the catalog. */
+  /** The number of names in the catalog. */
   readonly total: number
+  /** True when more names follow. */
   readonly more: boolean
 }
 
 export interface ListOptions {
-  /** Names behind this one; default: from the first. */
+  /** List names after this one. Default: from the first. */
   after?: string
-  /** Default 20. */
+  /** The number of names to return at most, 1 to 1,000. Default: 20. */
   limit?: number
 }
 
 const MAX_DOCUMENT_BYTES = 1024 * 1024
 const MAX_LIMIT = 1000
-/** Handles come and go. */
+/** Keyed by runtime, because handles are short-lived. */
 const changes = new WeakMap<Runtime, ChangesInTurn>()
 
 /**
- * An ordered list of names, each with a small JSON document: which queues a tenant has, for instance.
- * A document changes in one step, and never over a change that its author has not seen.
+ * An ordered list of names, each with a small JSON document, for example the queues of a tenant. A document changes
+ * in one step, and never overwrites a change that its author has not seen.
  */
 export class Catalog<Document> {
   readonly name: string
@@ -48,21 +49,21 @@ export class Catalog<Document> {
     this.#unit = new Unit(runtime, { structure: 'catalog', name: this.name, since: '6.2.0' })
   }
 
-  /** Adds a name. Resolves to false, and changes nothing, when it is there already. */
+  /** Adds a name. Resolves to false, and changes nothing, when the name exists. */
   async put(name: string, document: Document): Promise<boolean> {
     const answer = await this.#unit.run(put, { name: checkName('name', name), document: encode(document) })
     return answer.status === 'created'
   }
 
-  /** The document of a name; null when the name is not there. */
+  /** The document of a name; null when the name does not exist. */
   async get(name: string): Promise<Document | null> {
     const answer = await this.#unit.run(get, { name: checkName('name', name) })
     return answer.status === 'absent' ? null : decode(answer.document)
   }
 
   /**
-   * Changes a document in one step: `change` gets the present one, and is called again if another
-   * caller was faster. Resolves to the new document, or null when the name is not there.
+   * Changes a document in one step: `change` gets the current document, and is called again if another caller was
+   * faster. Resolves to the new document, or null when the name does not exist.
    */
   update(name: string, change: (document: Document) => Document): Promise<Document | null> {
     return this.#changes.run(`${this.name}\n${name}`, () => this.#update(name, change))
@@ -79,7 +80,7 @@ export class Catalog<Document> {
     return null
   }
 
-  /** Removes a name. Resolves to false when it was not there. */
+  /** Removes a name. Resolves to false when it did not exist. */
   async remove(name: string): Promise<boolean> {
     const answer = await this.#unit.run(remove, { name: checkName('name', name) })
     return answer.status === 'removed'

@@ -15,7 +15,7 @@ function held() {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('changes of one document begin one behind the other, those of another at once', async () => {
+test('changes of one document begin one after the other, those of another at once', async () => {
   const line = new ChangesInTurn()
   const { change, ends, began } = held()
   const all = [line.run('a', change), line.run('a', change), line.run('b', change)]
@@ -29,7 +29,7 @@ test('changes of one document begin one behind the other, those of another at on
   expect(await Promise.all(all)).toEqual([1, 3, 2])
 })
 
-test('one that fails keeps nobody', async () => {
+test('a failed change does not block later ones', async () => {
   const line = new ChangesInTurn()
   const failing = line.run('a', () => Promise.reject(new Error('refused')))
   const next = line.run('a', async () => 'done')

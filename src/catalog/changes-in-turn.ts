@@ -1,13 +1,13 @@
-// Changes of one document by one process, one behind the other: all at once they would read the same version, of which one alone is
-// replaced, and all others would read, change and write again, and again.
+// Serializes the changes of one document in this process. Concurrent changes would all read the same version; only
+// one could replace it, and all others would read, change and write again.
 
 import { within } from '../runtime/time/in-time.ts'
 
-/** So long a change waits for those before it: of a server that is silent each waits for its own deadline. */
+/** How long a change waits for earlier ones: with a silent server each of them waits until its own deadline. */
 const PATIENCE_MS = 1000
 
 export class ChangesInTurn {
-  /** By what is changed: the end of the last change that was asked for. It never rejects. */
+  /** The end of the last requested change, by key. It never rejects. */
   readonly #last = new Map<string, Promise<unknown>>()
 
   async run<Result>(key: string, change: () => Promise<Result>): Promise<Result> {

@@ -1,23 +1,25 @@
-// Adding to and removing from what is there.
+// Adds items to a collection, and removes items from it.
 
 import { add, remove } from '../generated/collection.ts'
 import { largestOf, toFewEntries, toFewKeys } from './entries.ts'
 import type { CollectionSource } from './source.ts'
 
-/** What became of an `append` or an `add`. An absent collection stays so: with these items alone it would seem whole. */
+/**
+ * The result of `append` or `add`. An absent collection stays absent: with these items alone it would look complete.
+ */
 export type AddedItems =
   | {
       readonly status: 'added'
-      /** How many items there are now. */
+      /** The number of items in the collection now. */
       readonly size: number
-      /** How many of them were not there. */
+      /** The number of items that were new. */
       readonly added: number
-      /** How many the `limit` has removed. */
+      /** The number of items removed because of `limit`. */
       readonly removed: number
     }
   | { readonly status: 'absent' }
 
-/** What became of a `remove`. */
+/** The result of `remove`. */
 export type RemovedItems =
   | { readonly status: 'removed'; readonly size: number; readonly removed: number }
   | { readonly status: 'absent' }

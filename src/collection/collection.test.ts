@@ -29,7 +29,7 @@ async function all<Item>(collection: {
   }
 }
 
-describe('each kind comes back as it was given', () => {
+describe('each kind is read as it was stored', () => {
   test('a list', async () => {
     const { redis, name } = instance()
     const list = redis.collection(name, { kind: 'list' })
@@ -88,10 +88,10 @@ describe('each kind comes back as it was given', () => {
 })
 
 describe('many items', () => {
-  test('are built beside the collection, and switched in by one call', async () => {
+  test('are built in a separate key, and switched in by one call', async () => {
     const { list, calls, client, name } = setup()
     expect(await list.replace(upTo(5000), { version: 1 })).toMatchObject({ status: 'replaced', size: 5000 })
-    // A script begins, and judges; the rest needs none.
+    // A script begins and decides; the rest needs no script.
     const pushes = ['RPUSH', 'RPUSH', 'PEXPIRE']
     expect(calls).toEqual(['collection/build', ...pushes, 'collection/switch-in'])
     expect(await all(list)).toEqual(upTo(5000))
@@ -143,7 +143,7 @@ describe('many items', () => {
       return write(call)
     },
   }
-  test.each(Object.entries(mishaps))('of which a part %s are built anew, by scripts', async (_, spoil) => {
+  test.each(Object.entries(mishaps))('of which a part %s are built again, by scripts', async (_, spoil) => {
     const { redis, name, calls, client, driver } = instance()
     const write = driver.write.bind(driver)
     let writes = 0
@@ -158,7 +158,7 @@ describe('many items', () => {
     expect(await client.pttl(left)).toBeGreaterThan(0)
   })
 
-  test('of a set are built anew when a part never arrived', async () => {
+  test('of a set are built again when a part never arrived', async () => {
     const { redis, name, driver } = instance()
     const write = driver.write.bind(driver)
     driver.write = (call) => (call.args.includes('2222') ? Promise.resolve(1000) : write(call))
@@ -176,7 +176,7 @@ describe('many items', () => {
     expect([upTo(3500), upTo(3500, 10_000), upTo(7)]).toContainEqual(items)
   })
 
-  test('of one version, replaced by many at once, are there once', async () => {
+  test('of one version, replaced by many at once, are stored once', async () => {
     const { list } = setup()
     const done = await Promise.all(upTo(8).map(() => list.replace(upTo(2500), { version: 3 })))
     expect(done.filter(({ status }) => status === 'replaced')).toHaveLength(1)
@@ -193,7 +193,7 @@ describe('many items', () => {
     expect(await all(list)).toEqual([1])
   })
 
-  test('whose build is lost are built anew', async () => {
+  test('whose build is lost are built again', async () => {
     const { list, client, name, slowly, calls } = setup()
     slowly('collection/build', 30)
     const replacing = list.replace(upTo(2500))
@@ -220,7 +220,7 @@ describe('many items', () => {
     expect(await all(list)).toEqual([1])
   })
 
-  test('leave a build behind that expires by itself when their process dies', async () => {
+  test('leave a build that expires by itself when their process dies', async () => {
     const { list, client, name, slowly } = setup()
     slowly('collection/build', 100)
     const replacing = list.replace(upTo(2500))
@@ -242,7 +242,7 @@ test('no more bytes are removed in one call than are added in one', async () => 
   expect(await set.remove(large(3))).toMatchObject({ removed: 3 })
 })
 
-test('a limit is kept by whatever writes', async () => {
+test('every write enforces the limit', async () => {
   const { redis, name } = instance()
   const list = redis.collection<number>(name, { kind: 'list', limit: 3 })
   expect(await list.replace(upTo(5))).toMatchObject({ size: 3 })
@@ -265,7 +265,7 @@ test('a limit is kept by whatever writes', async () => {
   ])
 })
 
-test('what was replaced meanwhile is told, and what is not there', async () => {
+test('read reports a replaced and an absent collection', async () => {
   const { list } = setup()
   expect(await list.read()).toEqual({ status: 'absent' })
   expect(await list.append([1])).toEqual({ status: 'absent' })
@@ -287,7 +287,7 @@ test('what was replaced meanwhile is told, and what is not there', async () => {
   expect(await list.inspect()).toEqual({ exists: false })
 })
 
-test('it expires when the last replace said', async () => {
+test('it expires at the time set by the last replace', async () => {
   const { list } = setup()
   const before = Date.now()
   await list.replace([1], { ttl: '1h' })
@@ -298,7 +298,7 @@ test('it expires when the last replace said', async () => {
   await expect.poll(() => list.read()).toEqual({ status: 'absent' })
 })
 
-describe('what is wrong is refused by its name, before anything is written', () => {
+describe('wrong arguments are rejected by name before anything is written', () => {
   const wrong: [argument: string, call: (setup: Setup) => unknown][] = [
     ['kind', ({ redis }) => redis.collection('x', { kind: 'stack' as 'list' })],
     ['kind', ({ redis }) => redis.collection('x', {} as { kind: 'list' })],
@@ -342,7 +342,7 @@ describe('what is wrong is refused by its name, before anything is written', () 
     expect(await all(made.list)).toEqual([1])
   })
 
-  test('a set of items that are no pairs', async () => {
+  test('items that are not pairs', async () => {
     const { redis, name } = instance()
     const hash = redis.collection<number>(name, { kind: 'hash' })
     await expect(hash.replace({ a: 1 } as never)).rejects.toMatchObject({ argument: 'items' })
@@ -350,7 +350,7 @@ describe('what is wrong is refused by its name, before anything is written', () 
   })
 })
 
-test('many items of which some are stored alike are there once each', async () => {
+test('items with equal stored forms are stored once each', async () => {
   const { redis, name } = instance()
   const codec = {
     name: 'raw',

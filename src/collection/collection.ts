@@ -26,23 +26,23 @@ import { type Replaced, type ReplaceOptions, replaceItems } from './replace.ts'
 import { placeOf, type CollectionSource } from './source.ts'
 
 export interface CollectionBounds {
-  /** How long items count after a replace that does not say; default 24 hours. */
+  /** How long the items stay valid after a `replace` without its own `ttl`. Default: 24 hours. */
   ttl?: Duration
   /**
-   * How many items there may be: a list keeps the newest, a sorted set those with the greatest scores. A set and a
-   * hash have no order, and no limit. Default: any number.
+   * The greatest number of items: a list keeps the newest, a sorted set those with the greatest scores. Not for a set
+   * or a hash, whose items have no order. At most 2,000 excess items are removed per call. Default: no limit.
    */
   limit?: number
 }
 
 export interface CollectionOptions<Value> extends CollectionBounds {
-  /** How values become bytes; default JSON. */
+  /** How values become bytes; it is stored with the collection, and another codec is rejected. Default: JSON. */
   codec?: Codec<Value>
 }
 
 /**
- * Items that are cached as a whole: replaced in one step, whatever their number, so that nobody ever sees none, half
- * or twice of them. `Item` is what it holds.
+ * Items that are cached as a whole and replaced in one step, whatever their number: no reader ever sees a partial,
+ * empty or duplicated state. `Item` is the type of its items.
  */
 export class Collection<Item, Key = Item> {
   readonly name: string
@@ -59,29 +59,32 @@ export class Collection<Item, Key = Item> {
   }
 
   /**
-   * Replaces all items, in one step; no items are items, too. An older `version` than the stored one is refused, the
-   * same one again changes nothing. More than 1,000 items or 1 MiB are written beside the collection first.
+   * Replaces all items in one step; an empty list is stored too. A `version` older than the stored one is refused;
+   * the same version changes nothing. More than 1,000 items or 1 MiB are first written to a separate key.
    *
-   * Throws InvalidArgumentError when an item is larger than 1 MiB or cannot be encoded, when the collection has another
-   * kind or codec; AmbiguousError when it may have happened.
+   * Throws InvalidArgumentError when an item is larger than 1 MiB or cannot be encoded, or when the collection has
+   * another kind or codec. Throws AmbiguousError when the replacement may have happened.
    */
   async replace(items: Iterable<Item>, options: ReplaceOptions = {}): Promise<Replaced> {
     checkOptions('options', options, ['ttl', 'version'])
     return replaceItems(this.#source, items, options)
   }
 
-  /** A page of items, in their order where they have one. Throws InvalidArgumentError. */
+  /**
+   * Reads a page of items, ordered in a list or sorted set. Resolves to `absent` without a collection. Throws
+   * InvalidArgumentError.
+   */
   async read(options: CollectionReadOptions = {}): Promise<CollectionRead<Item>> {
     checkOptions('options', options, ['after', 'limit'])
     return readItems(this.#source, options)
   }
 
-  /** A read-only picture of the collection. */
+  /** Reads the state of the collection. */
   async inspect(): Promise<CollectionInspection> {
     return inspectItems(this.#source.unit)
   }
 
-  /** Forgets the items and their version. Resolves to false when there was nothing. */
+  /** Deletes the items and their version. Resolves to false when the collection was absent. */
   async clear(): Promise<boolean> {
     return clearItems(this.#source.unit)
   }
@@ -101,84 +104,84 @@ function checkLimit(kind: string, limit: number | undefined): number {
   throw new InvalidArgumentError('limit', `must not be given for a ${kind}: its items have no order`)
 }
 
-/** Values in the order in which they came, some perhaps several times. */
+/** Values in the order in which they were added; duplicates are kept. */
 export class CollectionList<Value> extends Collection<Value> {
   constructor(runtime: Runtime, name: string, options: CollectionOptions<Value> = {}) {
     super(runtime, name, formOfValues('list', codecOf(options)), options)
   }
 
   /**
-   * Appends at most 1,000 values at the end, unless the list is absent. Resolves to `added` with the size and how many came and went,
-   * or to `absent`. Throws InvalidArgumentError.
+   * Appends at most 1,000 values to the end, unless the list is absent. Resolves to `added` with the size and the
+   * numbers of added and removed values, or to `absent`. Throws InvalidArgumentError.
    */
   async append(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
 }
 
-/** Values, each once. */
+/** Values without duplicates. */
 export class CollectionSet<Value> extends Collection<Value> {
   constructor(runtime: Runtime, name: string, options: CollectionOptions<Value> = {}) {
     super(runtime, name, formOfValues('set', codecOf(options)), options)
   }
 
   /**
-   * Adds at most 1,000 values, unless the set is absent. Resolves to `added` with the size and how many came and went,
-   * or to `absent`. Throws InvalidArgumentError.
+   * Adds at most 1,000 values, unless the set is absent. Resolves to `added` with the size and the numbers of added
+   * and removed values, or to `absent`. Throws InvalidArgumentError.
    */
   async add(items: Iterable<Value>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
   /**
-   * Removes at most 1,000 values. Resolves to `removed` with the size and how many there were, or to `absent`.
-   * Throws InvalidArgumentError.
+   * Removes at most 1,000 values. Resolves to `removed` with the size and the number of removed values, or to
+   * `absent`. Throws InvalidArgumentError.
    */
   async remove(items: Iterable<Value>): Promise<RemovedItems> {
     return this.removeAll(items)
   }
 }
 
-/** Values by their fields. */
+/** Values by field. */
 export class CollectionHash<Value> extends Collection<HashItem<Value>, string> {
   constructor(runtime: Runtime, name: string, options: CollectionOptions<Value> = {}) {
     super(runtime, name, formOfHash(codecOf(options)), options)
   }
 
   /**
-   * Sets at most 1,000 fields, unless the hash is absent. Resolves to `added` with the size and how many came and went,
-   * or to `absent`. Throws InvalidArgumentError.
+   * Sets at most 1,000 fields, unless the hash is absent. Resolves to `added` with the size and the numbers of added
+   * and removed fields, or to `absent`. Throws InvalidArgumentError.
    */
   async add(items: Iterable<HashItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
   /**
-   * Removes at most 1,000 fields. Resolves to `removed` with the size and how many there were, or to `absent`.
-   * Throws InvalidArgumentError.
+   * Removes at most 1,000 fields. Resolves to `removed` with the size and the number of removed fields, or to
+   * `absent`. Throws InvalidArgumentError.
    */
   async remove(fields: Iterable<string>): Promise<RemovedItems> {
     return this.removeAll(fields)
   }
 }
 
-/** Values, each once, in the order of their scores. */
+/** Values without duplicates, in the order of their scores. */
 export class CollectionSortedSet<Value> extends Collection<SortedSetItem<Value>, Value> {
   constructor(runtime: Runtime, name: string, options: CollectionOptions<Value> = {}) {
     super(runtime, name, formOfSortedSet(codecOf(options)), options)
   }
 
   /**
-   * Gives at most 1,000 values their scores, unless the sorted set is absent. Resolves to `added` with the size and how many came and went,
-   * or to `absent`. Throws InvalidArgumentError.
+   * Adds at most 1,000 values, or updates their scores, unless the sorted set is absent. Resolves to `added` with the
+   * size and the numbers of added and removed values, or to `absent`. Throws InvalidArgumentError.
    */
   async add(items: Iterable<SortedSetItem<Value>>): Promise<AddedItems> {
     return this.addAll(items)
   }
 
   /**
-   * Removes at most 1,000 values. Resolves to `removed` with the size and how many there were, or to `absent`.
-   * Throws InvalidArgumentError.
+   * Removes at most 1,000 values. Resolves to `removed` with the size and the number of removed values, or to
+   * `absent`. Throws InvalidArgumentError.
    */
   async remove(items: Iterable<Value>): Promise<RemovedItems> {
     return this.removeAll(items)

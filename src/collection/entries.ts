@@ -1,15 +1,16 @@
-// Items as calls take them: encoded and checked before the first is sent, each once where no two are alike. Their parts
-// stand in one flat list, for a list of ten thousand is replaced in a few milliseconds, and as many objects take one.
+// Items in the form that calls take: encoded and checked before the first call, and deduplicated where the kind
+// requires it. Their parts are in one flat list: replacing ten thousand items takes a few milliseconds, and
+// allocating as many objects would take one of them.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { ItemPart } from './forms.ts'
 import { ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface Entries {
-  /** Parts of an item. */
+  /** The number of parts of an item. */
   readonly width: number
   readonly parts: ItemPart[]
-  /** Bytes of each item. */
+  /** The size of each item in bytes. */
   readonly sizes: number[]
 }
 
@@ -21,14 +22,14 @@ export function toEntries<Item, Key>({ form }: CollectionSource<Item, Key>, item
   return entries
 }
 
-/** As `toEntries`, for a call that takes a bounded number. */
+/** Like `toEntries`, for a call with a bounded number of items. */
 export function toFewEntries<Item, Key>(source: CollectionSource<Item, Key>, items: Iterable<Item>): Entries {
   const entries = toEntries(source, items)
   checkOneCall(entries)
   return entries
 }
 
-/** What items are removed by, as many as one call takes. Throws InvalidArgumentError. */
+/** The keys by which items are removed, at most as many as one call takes. Throws InvalidArgumentError. */
 export function toFewKeys<Item, Key>({ form }: CollectionSource<Item, Key>, keys: Iterable<Key>): ItemPart[] {
   const parts = Array.from(checkIterable(keys), (key) => form.encodeKey(key))
   checkOneCall({ sizes: parts.map((part) => Buffer.byteLength(part)) })
@@ -47,10 +48,10 @@ export function fitOneCall({ sizes }: Pick<Entries, 'sizes'>): boolean {
   return sizes.length <= ONE_CALL.items && sizes.reduce((sum, size) => sum + size, 0) <= ONE_CALL.bytes
 }
 
-/** Of items that share a part, the last one stays, in the place of the first. */
+/** Of items with the same identity the last one is kept, at the place of the first. */
 function dropDoubles({ width, parts, sizes }: Entries, identity: number): void {
   const keys = sizes.map((_, at) => identityOf(parts[at * width + identity] ?? ''))
-  // As most are: to see that takes half as long as to find their places.
+  // The usual case: this check takes half as long as finding their places.
   if (new Set(keys).size === keys.length) return
   const places = new Map<string, number>()
   for (const [at, key] of keys.entries()) {
@@ -64,7 +65,10 @@ function dropDoubles({ width, parts, sizes }: Entries, identity: number): void {
   parts.length = places.size * width
 }
 
-/** By what is stored: of half a surrogate pair U+FFFD; and bytes may be those of a text, other bytes begin as no text does but a very odd one. */
+/**
+ * The identity as stored: a lone surrogate becomes U+FFFD, and bytes that are valid UTF-8 equal their text. Other
+ * bytes get a NUL prefix, with which hardly any text begins.
+ */
 function identityOf(part: ItemPart): string {
   if (typeof part === 'string') return part.toWellFormed()
   const bytes = Buffer.from(part)
@@ -72,7 +76,7 @@ function identityOf(part: ItemPart): string {
   return Buffer.from(text).equals(bytes) ? text : `\0${bytes.toString('latin1')}`
 }
 
-/** What the limit leaves: the last of a list, of a sorted set those with the greatest scores. */
+/** The items within the limit: the last of a list, or those of a sorted set with the greatest scores. */
 export function withinLimit<Item, Key>(
   { form, limit }: CollectionSource<Item, Key>,
   entries: Entries,
@@ -96,7 +100,7 @@ export function slice({ width, parts, sizes }: Entries, from: number, to: number
   return { width, parts: parts.slice(from * width, to * width), sizes: sizes.slice(from, to) }
 }
 
-/** As many items a group as fit into these bounds, in order; one that is larger alone. */
+/** Groups of consecutive items within these bounds; a larger item has a group of its own. */
 export function inGroups(entries: Entries, most: typeof ONE_CALL): Entries[] {
   const groups: Entries[] = []
   let [from, bytes] = [0, 0]
@@ -117,7 +121,7 @@ export function largestOf({ sizes }: Entries): number {
 
 export function checkIterable<Item>(items: Iterable<Item>): Iterable<Item> {
   if (typeof items !== 'object' || items === null || !(Symbol.iterator in items)) {
-    throw new InvalidArgumentError('items', 'must be a list, or something else to iterate over')
+    throw new InvalidArgumentError('items', 'must be a list or another iterable')
   }
   return items
 }

@@ -1,5 +1,5 @@
-// What an item of each kind is made of. A list and a set store its value, a hash its field and its value, a
-// sorted set its score and its value.
+// The parts of an item by kind: its value in a list or set, field and value in a hash, score and value in a sorted
+// set.
 
 import { checkText } from '../runtime/values/arguments.ts'
 import type { Codec, Undecodable } from '../runtime/values/codec.ts'
@@ -11,27 +11,27 @@ export const KINDS: readonly Kind[] = ['list', 'set', 'hash', 'sortedSet']
 
 export type ItemPart = string | Uint8Array
 
-/** `Key` is what an item is removed by: its value, or the field of a hash. */
+/** `Key` identifies an item to remove: its value, or the field of a hash. */
 export interface Form<Item, Key> {
   readonly kind: Kind
-  /** Name of the codec that makes its values. */
+  /** The name of the codec of its values. */
   readonly codec: string
-  /** How many parts an item has. */
+  /** The number of parts of an item. */
   readonly width: 1 | 2
-  /** Which of them no two items share; null where they may share all. */
+  /** The index of the part that is unique per item; null if items may be equal. */
   readonly identity: 0 | 1 | null
-  /** Appends the parts of an item, and answers how many bytes they have. Throws InvalidArgumentError. */
+  /** Appends the parts of an item and returns their size in bytes. Throws InvalidArgumentError. */
   encode(item: Item, into: ItemPart[]): number
   encodeKey(key: Key): ItemPart
-  /** The items of a page, in their order, and those that the codec cannot read. */
+  /** The items of a page, in their order, and the items that the codec cannot decode. */
   decode(parts: readonly Buffer[]): DecodedItems<Item>
 }
 
-/** An item whose value the codec cannot read. */
+/** An item whose value the codec cannot decode. */
 export interface UndecodableItem extends Undecodable {
-  /** Of a hash. */
+  /** The field, for an item of a hash. */
   readonly field?: string
-  /** Of a sorted set. */
+  /** The score, for an item of a sorted set. */
   readonly score?: number
 }
 
@@ -122,20 +122,20 @@ export function formOfSortedSet<Value>(codec: Codec<Value>): Form<SortedSetItem<
   }
 }
 
-/** Each by itself: one that cannot be read keeps none of the others. */
-function decodeEach<Stored, Told extends { readonly bytes: Buffer }, Item>(
+/** Decodes each item separately: an undecodable one does not affect the others. */
+function decodeEach<Stored, Raw extends { readonly bytes: Buffer }, Item>(
   stored: readonly Stored[],
-  tell: (stored: Stored) => Told,
-  decode: (told: Told) => Item,
+  toRaw: (stored: Stored) => Raw,
+  decode: (raw: Raw) => Item,
 ): DecodedItems<Item> {
   const items: Item[] = []
   const undecodable: UndecodableItem[] = []
   for (const each of stored) {
-    const told = tell(each)
+    const raw = toRaw(each)
     try {
-      items.push(decode(told))
+      items.push(decode(raw))
     } catch (error) {
-      undecodable.push({ ...told, error })
+      undecodable.push({ ...raw, error })
     }
   }
   return { items, undecodable }
@@ -150,7 +150,7 @@ function checkField(field: unknown): string {
   return checkText('field', field, MAX_FIELD_BYTES)
 }
 
-/** The shortest text that gives the same number again. */
+/** The shortest text that parses to the same number. */
 function checkScore(score: unknown): string {
   if (typeof score !== 'number' || !Number.isFinite(score)) {
     throw new InvalidArgumentError('score', 'must be a finite number')

@@ -1,4 +1,4 @@
-// What `perilune/collection` exports.
+// The exports of `perilune/collection`.
 
 import * as operations from '../generated/collection.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -37,7 +37,7 @@ export function collection<Value = unknown>(
   name: string,
   options: CollectionOptionsOf<Value, 'sortedSet'>,
 ): CollectionSortedSet<Value>
-/** Items that are cached as a whole. Throws InvalidArgumentError. */
+/** A cached collection of any kind, replaced in one step. Throws InvalidArgumentError. */
 export function collection<Value = unknown>(
   connection: HasRuntime,
   name: string,

@@ -1,4 +1,4 @@
-// What `perilune` and `perilune/collection` both export.
+// The common exports of `perilune` and `perilune/collection`.
 
 export {
   type AddedItems,

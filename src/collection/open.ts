@@ -9,10 +9,10 @@ import {
 } from './collection.ts'
 import { KINDS, type Kind } from './forms.ts'
 
-/** What `redis.collection` takes: the kind says which class it is. */
+/** The options of `redis.collection`: the kind selects the class. */
 export type CollectionOptionsOf<Value, OfKind extends Kind> = CollectionOptions<Value> & { kind: OfKind }
 
-/** By their kinds. */
+/** The classes by kind. */
 export interface CollectionsByKind<Value> {
   list: CollectionList<Value>
   set: CollectionSet<Value>

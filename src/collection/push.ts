@@ -1,6 +1,6 @@
-// Building by plain commands: what a command takes itself, a script would first make strings of. Nobody sees what is
-// built, so nothing has to be judged on the way. But nothing may be pushed twice, so nothing is sent twice: whatever
-// goes wrong, the build is given up.
+// Builds with plain commands, which skip the string copies that a script makes of its arguments. No reader sees the
+// build, so no script has to check it on the way. Items must not be pushed twice, so no command is retried: after any
+// error the build is given up.
 
 import type { Reply } from '../driver.ts'
 import { within } from '../runtime/time/in-time.ts'
@@ -12,7 +12,7 @@ import { ONE_CALL } from './source.ts'
 const COMMANDS: Record<Kind, string> = { list: 'RPUSH', set: 'SADD', hash: 'HSET', sortedSet: 'ZADD' }
 const MOST_IN_FLIGHT = 16
 const MOST = { items: 4000, bytes: ONE_CALL.bytes }
-/** As the scripts let go of it. */
+/** The TTL of a build, the same as in the scripts. */
 const BUILD_MS = 60_000
 
 export interface Build {
@@ -20,7 +20,10 @@ export interface Build {
   readonly kind: Kind
 }
 
-/** Puts them behind the `before` items that are built; resolves to whether it is certain that each arrived once. */
+/**
+ * Appends items to the build, which has `before` items. Resolves to true when each item certainly arrived exactly
+ * once.
+ */
 export async function pushAll(
   runner: Runner,
   build: Build,
@@ -34,26 +37,26 @@ export async function pushAll(
     const sizes = some.map((group) => (size += group.sizes.length))
     const replies = await pushSome(runner, build, some)
     if (replies === null) return false
-    // A list answers how long it is now: so nothing came twice, and in no other order.
+    // RPUSH returns the new length, which shows that nothing arrived twice or out of order.
     if (build.kind === 'list' && replies.some((reply, nth) => reply !== sizes[nth])) return false
   }
   return true
 }
 
-/** Null: it is not known of all whether they arrived. */
+/** Null when some commands may not have arrived. */
 async function pushSome(
   { driver, deadlineMs }: Runner,
   { key, kind }: Build,
   groups: readonly Entries[],
 ): Promise<Reply[] | null> {
   const pushes = groups.map((group) => driver.write({ command: COMMANDS[kind], args: [key, ...group.parts] }))
-  // Behind them, so that one which comes late leaves nothing that stays.
+  // Sent after the pushes, so that a late push cannot leave a key without a TTL.
   const kept = driver.write({ command: 'PEXPIRE', args: [key, BUILD_MS] })
   try {
     const [replies] = await within(Promise.all([Promise.all(pushes), kept]), deadlineMs)
     return replies
   } catch {
-    // The build by scripts, which comes next, tells what is wrong with the server, if anything.
+    // The build by scripts runs next and reports the server's error, if it persists.
     return null
   }
 }

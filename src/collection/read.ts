@@ -6,36 +6,43 @@ import type { Kind, UndecodableItem } from './forms.ts'
 import { ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface CollectionReadOptions {
-  /** The `next` of the page before; default: from the beginning. */
+  /** The `next` of the previous page. Default: the beginning. */
   after?: string
-  /** Items to return at most, a set and a hash may give some more; default 100, at most 1,000. */
+  /** The number of items to return at most, 1 to 1,000; a set or hash may return slightly more. Default: 100. */
   limit?: number
 }
 
 export interface CollectionPage<Item> {
   readonly status: 'page'
   readonly items: readonly Item[]
-  /** Those whose value the codec cannot read: another version stored it, or another language. Empty nearly always. */
+  /**
+   * Items whose value the codec cannot decode, for example because another version or language stored it. Nearly
+   * always empty.
+   */
   readonly undecodable: readonly UndecodableItem[]
-  /** Where to read on; null when this was the last page. */
+  /** The cursor of the next page, for `after`; null on the last page. */
   readonly next: string | null
-  /** True when items left the head of a list, for its `limit`, before they were read. */
+  /** True when the `limit` of a list removed items from its head before they were read. */
   readonly gap: boolean
-  /** Of the whole collection. */
+  /** The number of items in the whole collection. */
   readonly size: number
-  /** Null when the items came without one. */
+  /** The version of the items; null when they were stored without one. */
   readonly version: number | null
+  /** When the items expire, in milliseconds of the server's clock. */
   readonly expiresAtMs: number
 }
 
 export type CollectionRead<Item> =
   | CollectionPage<Item>
-  /** There is nothing, or no more: it was never stored, has expired or was evicted. */
+  /** No items are stored: they were never stored, have expired or were evicted. */
   | { readonly status: 'absent' }
-  /** `after` is of items that have been replaced, or of a scan before Redis was restarted or failed over; read from the beginning. */
+  /**
+   * `after` belongs to replaced items, or to a scan before a restart or failover of Redis: read again from the
+   * beginning.
+   */
   | { readonly status: 'replaced'; readonly version: number | null }
 
-/** A picture of a collection; for people, for it may be old when it arrives. */
+/** The state of a collection when it was read, for monitoring: it may be outdated when it arrives. */
 export type CollectionInspection =
   | { readonly exists: false }
   | {
@@ -44,8 +51,9 @@ export type CollectionInspection =
       readonly codec: string
       readonly size: number
       readonly version: number | null
-      /** No item has more bytes. */
+      /** An upper bound of the size of an item in bytes. */
       readonly largestBytes: number
+      /** When the items expire, in milliseconds of the server's clock. */
       readonly expiresAtMs: number
     }
 
@@ -77,7 +85,7 @@ function parseCursor(after: unknown): { copy: number; place: string } {
   return { copy: Number(copy), place }
 }
 
-/** Redis refuses one of more than 64 bits, and does not say of what. */
+/** Redis rejects a cursor of more than 64 bits with an unspecific error. */
 function isCursor(place: string): boolean {
   const [number = ''] = place.split('.')
   return BigInt(number) < 2n ** 64n
@@ -102,7 +110,7 @@ export async function inspectItems(unit: Unit): Promise<CollectionInspection> {
   }
 }
 
-/** False when there was nothing. */
+/** False when the collection was absent. */
 export async function clearItems(unit: Unit): Promise<boolean> {
   return (await unit.run(clear, {})).existed
 }

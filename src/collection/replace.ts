@@ -1,8 +1,9 @@
-// Replacing all items in one step: one script call for few, for many a build that is switched in when it is whole.
+// Replaces all items in one step: one script call for few items, or a separate build that is switched in when
+// complete.
 //
 //   nothing ──build──► BUILT in part ──plain commands──► … ──switchIn──► the items of the collection
 //                         │ a minute without a call, a server that lost it, an answer that was lost
-//                         └──► lost: begun anew under another id, and by scripts only, whose calls may be repeated
+//                         └──► lost: begins again under another id, and by scripts only, whose calls may be repeated
 
 import { randomBytes } from 'node:crypto'
 import { type BuildAnswer, build, replace, type SwitchInAnswer, switchIn } from '../generated/collection.ts'
@@ -15,31 +16,34 @@ import { pushAll } from './push.ts'
 import { BuildUnit, ONE_CALL, type CollectionSource } from './source.ts'
 
 export interface ReplaceOptions {
-  /** How long the items count; default: the collection's `ttl`. */
+  /** How long the items stay valid. Default: the `ttl` of the collection. */
   ttl?: Duration
-  /** Of the items, a whole number that rises with them: an older one is then refused. Default: the last one wins. */
+  /**
+   * The version of the items: a whole number from 0 on that rises with each change, such as a timestamp. An older
+   * version is refused. Default: none, the last write wins.
+   */
   version?: number
 }
 
-/** What became of a `replace`. */
+/** The result of `replace`. */
 export type Replaced =
   | { readonly status: 'replaced'; readonly size: number; readonly expiresAtMs: number }
-  /** This version is there already; it expires when it was to expire. */
+  /** This version is already stored; its expiry is unchanged. */
   | { readonly status: 'unchanged'; readonly version: number; readonly expiresAtMs: number }
-  /** A newer version is there: this one. */
+  /** A newer version is stored: this one. */
   | { readonly status: 'refused'; readonly version: number }
 
 interface Terms {
   readonly kind: Kind
   readonly codec: string
-  /** -1 without one. */
+  /** -1: no version. */
   readonly version: number
   readonly ttlMs: number
   readonly largest: number
 }
 
 const MOST_BUILDS = 3
-// So few that it costs nothing that a script makes strings of them.
+// For so few items the string copies of a script cost nothing noticeable.
 const BY_SCRIPT = 10
 const MOST_IN_FLIGHT = 4
 
@@ -84,7 +88,7 @@ async function replaceByBuild<Item, Key>(
 ): Promise<Outcome> {
   for (let at = 0; at < MOST_BUILDS; at++) {
     const unit = new BuildUnit(runtime, place, randomBytes(9).toString('base64url'))
-    // The last time in order, whatever the connection does.
+    // The last build sends its calls strictly in order, so that no reordering can break it.
     const inFlight = at === MOST_BUILDS - 1 ? 1 : MOST_IN_FLIGHT
     const building = at === 0 ? buildPlainly(unit, entries, terms) : buildAll(unit, entries, terms, inFlight)
     const built = await certainly(building)
@@ -95,13 +99,13 @@ async function replaceByBuild<Item, Key>(
     const answer = await unit.runOnce(switchIn, (id) => ({ ...id, ...terms, size: built }))
     if (answer.status !== 'lost') return answer
   }
-  throw new DriverError(
-    'busy',
-    `collection '${place.name}': the server lost what was built ${MOST_BUILDS} times`,
-  )
+  throw new DriverError('busy', `collection '${place.name}': the server lost the build ${MOST_BUILDS} times`)
 }
 
-/** How many items were built, or why it ended before. A script begins, for the replace may be refused. */
+/**
+ * The number of items built, or the reason why the build ended. A script makes the first call, which may refuse the
+ * replace.
+ */
 async function buildPlainly(
   unit: BuildUnit,
   entries: Entries,
@@ -117,8 +121,9 @@ async function buildPlainly(
 }
 
 /**
- * How many items were built, or why it ended before. Behind the first one, which may be refused, several calls are
- * under way: none waits for the way of another. Where they overtake each other, the script says that the build is lost.
+ * The number of items built, or the reason why the build ended. After the first call, which may be refused, several
+ * calls are in flight at once to hide the round trip. If they arrive out of order, the script reports the build as
+ * lost.
  */
 async function buildAll(
   unit: BuildUnit,
@@ -148,12 +153,12 @@ function buildOne(
 ): Promise<BuildAnswer> {
   const args = { kind, codec, version, before, count: sizes.length, parts }
   const answer = unit.run(build, args)
-  // Whoever waits for an earlier one may leave before this one is looked at.
+  // The caller may give up at an earlier error and never await this answer.
   answer.catch(() => undefined)
   return answer
 }
 
-/** Whether the last part of a build arrived or not: the collection has not changed. */
+/** The collection does not change during a build, so an ambiguous part is reported as an unreachable server. */
 async function certainly<Value>(building: Promise<Value>): Promise<Value> {
   try {
     return await building

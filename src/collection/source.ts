@@ -1,4 +1,4 @@
-// What every call on a collection needs: its unit, its items' form, and how long it lives.
+// Shared by all calls on a collection: its unit, the form of its items, and its TTL.
 
 import type { Operation } from '../runtime/calls/operation.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -9,18 +9,18 @@ export interface CollectionSource<Item, Key> {
   readonly unit: Unit
   readonly form: Form<Item, Key>
   readonly ttlMs: number
-  /** How many items there may be; 0: any number. */
+  /** The greatest number of items; 0: no limit. */
   readonly limit: number
 }
 
-/** The most that a script takes. */
+/** The bounds of one script call. */
 export const ONE_CALL = { items: 1000, bytes: 1_048_576 }
 
 export function placeOf(name: string): UnitIdentity {
   return { structure: 'collection', name, since: '6.2.0' }
 }
 
-/** The collection as one builder sees it: what it builds has a key of its own. */
+/** The collection with the build of one writer, which has a key of its own. */
 export class BuildUnit extends Unit {
   readonly #id: string
 
@@ -29,7 +29,7 @@ export class BuildUnit extends Unit {
     this.#id = id
   }
 
-  /** Where it builds. */
+  /** The key of the build. */
   get key(): string {
     return `${this.#part}-${this.#id}`
   }

@@ -1,4 +1,4 @@
-// Items that the codec of a handle cannot read: another version stored them, or another language.
+// Items that the codec of a handle cannot decode, stored by another version or another language.
 
 import type { CollectionKind, Codec } from 'perilune'
 import { expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const kinds: [kind: CollectionKind, stored: unknown[], items: unknown[], where: 
   ],
 ]
 
-test.each(kinds)('stand beside the others of a %s', async (kind, stored, items, where) => {
+test.each(kinds)('are returned next to the other items of a %s', async (kind, stored, items, where) => {
   const { redis, name } = instance()
   const old = redis.collection<string>(name, { kind, codec: lax })
   await old.replace(stored as never)

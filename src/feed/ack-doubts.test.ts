@@ -1,4 +1,4 @@
-// Acks that are told again because nobody knows whether they were carried out.
+// Acks that are repeated because it is unknown whether they were carried out.
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -13,7 +13,7 @@ import {
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
-/** A process that hears of no ack as long as it is deaf. */
+/** A process that gets no answer to acks while it is deaf. */
 function scene(): { redis: Perilune; line: { isDeaf: boolean } } {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
@@ -39,7 +39,7 @@ const kinds: [string, (redis: Perilune) => Any][] = [
   ['partitions', (redis) => redis.feed(randomUUID(), { partitions: 1 })],
 ]
 
-describe.each(kinds)('who tells again what was acked of %s', (_, make) => {
+describe.each(kinds)('a repeated ack on %s', (_, make) => {
   /** A claim of two messages. */
   async function claimTwo() {
     const { redis, line } = scene()
@@ -50,7 +50,7 @@ describe.each(kinds)('who tells again what was acked of %s', (_, make) => {
     return { feed, claim, line, ids: claim.messages.map(({ id }) => id) }
   }
 
-  test('is told that all is done', async () => {
+  test('reports that all messages are done', async () => {
     const { feed, claim, line } = await claimTwo()
     await expect(claim.ack()).rejects.toThrow(AmbiguousError)
     line.isDeaf = false
@@ -60,7 +60,7 @@ describe.each(kinds)('who tells again what was acked of %s', (_, make) => {
     expect((await feed.inspect()).total).toBe(0)
   })
 
-  test('is told that some of it is done, and then the others', async () => {
+  test('reports that some messages are done, and then the others', async () => {
     const { claim, line, ids } = await claimTwo()
     await expect(claim.ack(ids.slice(0, 1))).rejects.toThrow(AmbiguousError)
     line.isDeaf = false
@@ -68,7 +68,7 @@ describe.each(kinds)('who tells again what was acked of %s', (_, make) => {
     expect([await claim.ack(ids.slice(0, 1)), await claim.ack(ids.slice(1))]).toEqual([[], []])
   })
 
-  test('learns that the claim was lost where others have ended it', async () => {
+  test('reports a lost claim when another process has ended it', async () => {
     const { feed, claim, line, ids } = await claimTwo()
     await expect(claim.ack(ids.slice(0, 1))).rejects.toThrow(AmbiguousError)
     line.isDeaf = false

@@ -1,17 +1,17 @@
-// Texts that users get for what is in a feed.
+// Ids and cursors in the form that users see.
 //
-// Ids of messages: the microsecond at which a message was appended; in a feed in partitions '<partition>.<id>'.
-// Cursors: where a reader stands; in a feed in partitions 'p16' and then, for each, '.<epoch>-<position>' in base 36.
+// Message id: the microsecond of the append; in a feed in partitions '<partition>.<id>'. Cursor: the position of a
+// reader; in a feed in partitions 'p16', followed by '.<epoch>-<position>' in base 36 for each.
 
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
-/** What names a message: its partition, 0 where the feed is not spread, and its number there. */
+/** Identifies a message: its partition (0 in a feed without partitions) and its number there. */
 export interface PlacedId {
   readonly partition: number
   readonly id: number
 }
 
-/** A partition of a feed that has `spread` of them; 0: the feed is not spread. */
+/** A partition of a feed that has `spread` of them; 0: a feed without partitions. */
 interface Numbered {
   readonly partition: number
   readonly spread: number
@@ -19,7 +19,7 @@ interface Numbered {
 
 export const MAX_IDS = 1000
 
-/** What a message of a partition is called outside. */
+/** The public id of a message in a partition. */
 export function toShownId({ spread, partition }: Numbered, id: string | number): string {
   return spread === 0 ? String(id) : toPartitionedId(partition, id)
 }
@@ -29,8 +29,8 @@ export function toPartitionedId(partition: number, id: string | number): string 
 }
 
 /**
- * The ids that can name a message; others name none and are left out. Throws InvalidArgumentError for one
- * of a partition that the feed does not have: it is of a feed with more of them.
+ * The ids that can name a message; all others are left out. Throws InvalidArgumentError for an id of a partition that
+ * the feed does not have, because it belongs to a feed with more partitions.
  */
 export function toPlacedIds(ids: unknown, spread: number): PlacedId[] {
   if (!Array.isArray(ids) || ids.length > MAX_IDS) {
@@ -53,26 +53,26 @@ function toPlacedId(text: string, spread: number): PlacedId | null {
 const PLAIN = /^[1-9]\d{0,15}$/
 const PARTITIONED = /^(0|[1-9]\d?)\.([1-9]\d{0,15})$/
 
-/** No message has it. */
+/** An id that no message has. */
 export const NO_MESSAGE = 0
 
-/** Messages of a claim: all that are left, or some. */
+/** Messages of a claim: all that are left, or the named ones. */
 export type ClaimIds =
   | 'all'
   | {
-      /** NO_MESSAGE where there are none: the server says whether the claim is live, and would take none at all for all. */
+      /** [NO_MESSAGE] if no id is valid: the server must still check the claim, and would read an empty list as all. */
       readonly known: readonly number[]
-      /** Those that can name no message. */
+      /** The ids that cannot name a message. */
       readonly unknown: readonly string[]
     }
 
-/** Throws InvalidArgumentError, also for those of another partition than the claim. */
+/** Throws InvalidArgumentError, also for an id of another partition than the claim's. */
 export function toClaimIds({ spread, partition }: Numbered, ids: readonly string[] | 'all'): ClaimIds {
   if (ids === 'all') return ids
   const placed = toPlacedIds(ids, spread)
   const isElsewhere = placed.length !== ids.length || placed.some((each) => each.partition !== partition)
   if (spread > 0 && isElsewhere) {
-    throw new InvalidArgumentError('ids', `must be of partition ${partition}, as the claim`)
+    throw new InvalidArgumentError('ids', `must be of partition ${partition}, like the claim`)
   }
   const unknown =
     placed.length === ids.length ? [] : ids.filter((id) => toPlacedId(String(id), spread) === null)
@@ -87,8 +87,8 @@ export function toCursor(epoch: number, position: number): string {
 }
 
 /**
- * Microseconds as text. Their upper digits are those of the last call nearly always, and writing a
- * double of sixteen digits is the dearest part of making a message.
+ * Microseconds as text. Formatting a double of sixteen digits is the most expensive part of creating a message, so
+ * the upper digits are cached: they rarely change between calls.
  */
 export function microsText(micros: number): string {
   if (micros < MILLION) return String(micros)
@@ -110,12 +110,12 @@ export function checkCursor(argument: string, cursor: unknown): string {
   return cursor
 }
 
-/** One cursor for all partitions; of a feed that is not spread (`spread` is 0) its own. */
+/** One cursor for all partitions; in a feed without partitions (`spread` is 0) its only cursor. */
 export function joinCursors(cursors: readonly string[], spread: number): string {
   return spread === 0 ? String(cursors[0]) : joinParts(cursors.map(toPart))
 }
 
-/** The cursor of each partition. Throws InvalidArgumentError naming `argument` for any other text. */
+/** The cursor of each partition. Throws InvalidArgumentError that names `argument` for any other text. */
 export function splitCursor(argument: string, cursor: unknown, spread: number): string[] {
   if (spread === 0) return [checkCursor(argument, cursor)]
   if (cursor === 'end') return Array.from({ length: spread }, () => 'end')
@@ -125,12 +125,15 @@ export function splitCursor(argument: string, cursor: unknown, spread: number): 
     throw notACursor(argument)
   }
   if (cursors.length !== spread) {
-    throw new InvalidArgumentError(argument, `is of a feed in ${cursors.length} partitions, not in ${spread}`)
+    throw new InvalidArgumentError(
+      argument,
+      `is a cursor of a feed in ${cursors.length} partitions, not in ${spread}`,
+    )
   }
   return cursors.map(String)
 }
 
-/** What stands for one partition in a composite cursor. */
+/** The part of a composite cursor for one partition. */
 export function toPart(cursor: string): string {
   return cursor
     .split('-')
@@ -151,5 +154,5 @@ function fromPart(part: string): string | null {
 }
 
 function notACursor(argument: string): InvalidArgumentError {
-  return new InvalidArgumentError(argument, "must be a cursor as a page gave it, or 'end'")
+  return new InvalidArgumentError(argument, "must be a cursor from a page, or 'end'")
 }

@@ -1,4 +1,4 @@
-// Where delayed messages come due faster than answers come: something is due with each of them.
+// Delayed messages that become due faster than answers arrive: with each answer some are due.
 
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
@@ -8,7 +8,7 @@ import { instance } from '../../test/instance.ts'
 
 const LATER = 60
 
-/** A process; before each call of these scripts something more comes due. */
+/** A process for which another message becomes due before each call of these scripts. */
 function scene(...scripts: string[]) {
   const { redis: other, name } = instance()
   const client = new Redis(inject('redisPort'))
@@ -17,7 +17,7 @@ function scene(...scripts: string[]) {
   const calls = new Map<string, number>()
   let more: () => Promise<unknown> = async () => undefined
   driver.run = async (call) => {
-    // The source goes to a server that has forgotten the script: the same call once more.
+    // A server that has forgotten the script gets its source: the same call again.
     if (call.send === 'hash') calls.set(call.script.name, (calls.get(call.script.name) ?? 0) + 1)
     if (scripts.includes(call.script.name)) await more()
     return run(call)
@@ -27,7 +27,7 @@ function scene(...scripts: string[]) {
     await redis.close()
     client.disconnect()
   })
-  /** One that is due when this has ended. */
+  /** Appends a message that is due when this has ended. */
   const comeDue = async (append: () => Promise<unknown>): Promise<void> => {
     await append()
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -39,7 +39,7 @@ function scene(...scripts: string[]) {
   return { redis, other, name, calls, always }
 }
 
-test('a page comes all the same', async () => {
+test('a page is returned nevertheless', async () => {
   const { redis, other, name, calls, always } = scene('feed/read')
   await other.feed(name).append('there')
   always(() => other.feed(name).append('later', { delay: '1ms' }))
@@ -50,7 +50,7 @@ test('a page comes all the same', async () => {
   expect(calls.get('feed/read')).toBe(2)
 })
 
-test('a page of partitions comes all the same', async () => {
+test('a page of partitions is returned nevertheless', async () => {
   const { redis, other, name, calls, always } = scene('feed/read')
   const options = { partitions: 2 }
   await other.feed(name, options).append('there', { key: 'one' })
@@ -62,7 +62,7 @@ test('a page of partitions comes all the same', async () => {
   expect(calls.get('feed/read')).toBeLessThanOrEqual(6)
 })
 
-test('whoever waits for messages gets those that have come due, and follows them', async () => {
+test('a waiting reader gets the messages that became due, and follows the feed', async () => {
   const { redis, other, name, always } = scene('feed/read')
   await other.feed(name).append('first', { delay: '1ms' })
   always(() => other.feed(name).append('later', { delay: '1ms' }))
@@ -73,7 +73,7 @@ test('whoever waits for messages gets those that have come due, and follows them
   expect(met).toHaveLength(LATER)
 })
 
-test.each(['a feed', 'partitions'])('an inspection of %s comes all the same', async (kind) => {
+test.each(['a feed', 'partitions'])('an inspection of %s is returned nevertheless', async (kind) => {
   const { redis, other, name, calls, always } = scene('feed/inspect')
   const options = { partitions: 1 }
   const feed = kind === 'a feed' ? redis.feed(name) : redis.feed(name, options)

@@ -13,7 +13,7 @@ describe('appending', () => {
     expect(page.messages.map(({ id }) => id)).toEqual(appended.map(({ id }) => id))
   })
 
-  test('a hundred appends of one tick travel in a few script calls', async () => {
+  test('a hundred appends of one tick share a few script calls', async () => {
     const { feed, calls } = await setup<number>()
     await feed.append(0)
     calls.length = 0
@@ -24,7 +24,7 @@ describe('appending', () => {
     expect((await feed.inspect()).total).toBe(101)
   })
 
-  test('a feed that keeps as many messages as bytes keeps no more', async () => {
+  test('a feed with a byte limit keeps no more messages than fit', async () => {
     const { feed } = await setup<number>({ retention: { count: 3, bytes: 3 } })
 
     for (let n = 0; n < 9; n++) await feed.append(n)
@@ -44,7 +44,7 @@ describe('appending', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('a large message is one script call, for the quick way declines it', async () => {
+  test('a large message is one script call, because it skips the fast path', async () => {
     const { feed, calls } = await setup<string>()
     await feed.append('first')
     calls.length = 0
@@ -65,7 +65,7 @@ describe('appending', () => {
     expect(calls.length).toBeLessThanOrEqual(2)
   })
 
-  test('no other message falls between those of one appendMany', async () => {
+  test('no other message comes between those of one appendMany', async () => {
     const { feed } = await setup<string>()
 
     await Promise.all(
@@ -80,7 +80,7 @@ describe('appending', () => {
     expect(changes).toHaveLength(20)
   })
 
-  test('more messages than one call carries go in several, in order', async () => {
+  test('more messages than fit one call are sent in several calls, in order', async () => {
     const { feed, calls } = await setup<number>()
 
     const appended = await feed.appendMany(Array.from({ length: 2500 }, (_, body) => ({ body })))
@@ -91,7 +91,7 @@ describe('appending', () => {
     expect(page.messages[0]?.body).toBe(1499)
   })
 
-  test('an idempotency key appends once and gives the first id again', async () => {
+  test('an idempotency key appends once and returns the first id again', async () => {
     const { feed, clock } = await setup<string>({ idempotencyTtl: '1m' })
 
     const first = await feed.append('a', { idempotencyKey: 'k' })
@@ -104,14 +104,14 @@ describe('appending', () => {
     expect(bodies((await feed.read()).messages)).toEqual(['a', 'c'])
   })
 
-  test('the first append says that it began the feed', async () => {
+  test('the first append reports that it created the feed', async () => {
     const { feed } = await setup<number>()
 
     expect((await feed.append(1)).began).toBe(true)
     expect((await feed.append(2)).began).toBe(false)
   })
 
-  test('JSON text comes back to the letter', async () => {
+  test('JSON text is returned unchanged', async () => {
     const { feed } = await setup<string>({ codec: jsonText })
     const exact = '{"n": 9007199254740993, "x":1e400,  "e":[], "u":"\\u00e9"}'
 
@@ -120,7 +120,7 @@ describe('appending', () => {
     expect(bodies((await feed.read()).messages)).toEqual([exact])
   })
 
-  test('bytes come back as they were', async () => {
+  test('bytes are returned unchanged', async () => {
     const { feed } = await setup<Uint8Array>({ codec: bytes })
     const all = Uint8Array.from({ length: 256 }, (_, n) => n)
 
@@ -129,7 +129,7 @@ describe('appending', () => {
     expect(Buffer.from((await feed.read()).messages[0]?.body ?? [])).toEqual(Buffer.from(all))
   })
 
-  test('another codec than the one the feed was written with is refused', async () => {
+  test('another codec than that of the feed is rejected', async () => {
     const { feed, redis, name } = await setup<number>()
     await feed.append(1)
 

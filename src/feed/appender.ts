@@ -1,5 +1,5 @@
-// Appends of one tick become one script call. Those of one `appendMany` stay together, so no other
-// message falls between them; more than one call can carry is sent as several.
+// Batches the appends of one tick into one script call. The messages of one `appendMany` stay together, so that no
+// other message comes between them; more than one call can carry are sent as several calls.
 
 import { type AppendAlikeArguments, type AppendAnswer, append, appendAlike } from '../generated/feed.ts'
 import type { Batcher, BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
@@ -20,12 +20,13 @@ import {
 import type { FeedSource } from './partitions.ts'
 
 export interface Appended {
+  /** The id of the message. */
   readonly id: string
-  /** The position just behind the message; null for one that is delayed or a duplicate. */
+  /** The position directly after the message; null when the message is delayed or a duplicate. */
   readonly cursor: string | null
-  /** True when its idempotency key was known: nothing was appended, `id` is that of the first. */
+  /** True when the idempotency key was known: nothing was appended, and `id` is that of the first message. */
   readonly duplicate: boolean
-  /** True when this call began the feed. */
+  /** True when this call created the feed. */
   readonly began: boolean
 }
 
@@ -45,7 +46,7 @@ export class Appender<Body> {
   readonly #batch: string
   readonly #keepsAll: boolean
   readonly #send: SendBatch<OutgoingMessage, Appended>
-  /** Batches for which the quick way is not tried: it would be declined, and cost a call more. */
+  /** The number of batches that skip the fast path, because the feed would decline it at the cost of a call. */
   #slowly = 1
 
   constructor(source: FeedSource<Body>, terms: FeedTerms) {
@@ -93,7 +94,7 @@ export class Appender<Body> {
     return this.#source.unit.inSlot((run) => this.#appendAlike(run, messages, by), { by })
   }
 
-  /** The quick way. A feed that declines it has something else to do first; soon it may not. */
+  /** The fast path. A feed declines it while other work is due first, which may change soon. */
   async #appendAlike(run: RunInSlot, messages: OutgoingMessage[], by: number): Promise<Appended[]> {
     const [{ ttlMs, origin }] = messages as [OutgoingMessage]
     const answer = await run(appendAlike, (id) => ({
@@ -118,7 +119,7 @@ export class Appender<Body> {
     }))
     if (answer.status === 'appended') return toAppended(answer, messages)
     const { agreement, unit } = this.#source
-    if (agreement === null) throw new TypeError('a feed that is not spread has nothing to agree upon')
+    if (agreement === null) throw new TypeError('a feed without partitions has no partition count to prove')
     return this.#appendAny(run, messages, by, await agreement.prove(unit, by))
   }
 

@@ -1,4 +1,4 @@
-// Messages that are named by their ids: looked up, or removed.
+// Looks up or removes messages by id.
 
 import { get, remove } from '../generated/feed.ts'
 import { checkFlag, checkOptions } from '../runtime/values/arguments.ts'
@@ -7,17 +7,18 @@ import { type PlacedId, toPlacedIds, toShownId } from './addresses.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 
 export interface RemoveOptions {
-  /** True removes messages under a live claim too; default false. */
+  /** True: also removes messages that a live claim holds. Default: false. */
   evenClaimed?: boolean
 }
 
 export interface Removed {
+  /** The number of removed messages. */
   readonly count: number
-  /** Messages that stayed because a live claim holds them. */
+  /** The ids of messages that were kept because a live claim holds them. */
   readonly held: readonly string[]
 }
 
-/** Looks messages up by id, in the order asked. `show`: as the feed shows what is in a partition. */
+/** Looks messages up by id, in the order requested. `show` converts a message of a partition to its public form. */
 export async function lookUp<Body, Shown extends Entry<Body>>(
   partitions: Partitions<Body>,
   ids: readonly string[],
@@ -55,7 +56,7 @@ export async function removeMessages<Body>(
   return { count, held }
 }
 
-/** In as many calls as their sizes need. */
+/** Uses as many calls as the sizes of the messages require. */
 async function lookUpIn<Body>(
   { unit, codec }: FeedSource<Body>,
   ids: readonly number[],

@@ -1,5 +1,4 @@
-// What is asked of the server about claims by whoever knows their tokens: the claim itself, another process, or the client of a
-// service.
+// Server calls for claims by their tokens: for the claim itself, another process, or the client of a service.
 
 import { ack, deadLetter, extend, release } from '../generated/feed.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
@@ -12,19 +11,20 @@ import { type ClaimIds, NO_MESSAGE, toClaimIds, toShownId } from './addresses.ts
 import type { UndecodableMessage } from './message.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 
-/** Messages that a claim did not hold when they were to be acked, by reason. */
+/** A message that was not acked, because the claim did not hold it. */
 export interface Refused {
+  /** The id of the message. */
   readonly id: string
-  /** `absent`: not in the feed any more; `unclaimed`; `held`: another claim has it. */
+  /** `absent`: no longer in the feed; `unclaimed`: free; `held`: another claim holds it. */
   readonly reason: string
 }
 
 export interface ExtendOptions {
-  /** How long messages live beyond the claim at least; default: not beyond it. */
+  /** How long messages live at least after the end of the claim. Default: `'0ms'`. */
   grace?: Duration
 }
 
-/** An extension as the script takes it. */
+/** An extension in the form that the script takes. */
 export interface ClaimExtension {
   readonly leaseMs: number
   readonly graceMs: number
@@ -37,7 +37,7 @@ export function toExtension(lease: Duration, options: ExtendOptions): ClaimExten
   return { leaseMs: toLeaseMs(lease), graceMs: toMs('grace', grace, { min: '0ms' }) }
 }
 
-/** Where the claim has ended each of these throws LeaseLostError. */
+/** Each method throws LeaseLostError when the claim has ended. */
 export class ClaimByToken {
   readonly token: number
   readonly #source: FeedSource<unknown>
@@ -53,7 +53,7 @@ export class ClaimByToken {
     return { leaseMs, expiresAtMs: answer.expiresAtMs }
   }
 
-  /** Removes messages; those that the claim does not hold. */
+  /** Removes messages. Resolves to those that the claim does not hold. */
   async ack(ids: ClaimIds): Promise<Refused[]> {
     const { known, unknown } = ids === 'all' ? ALL : ids
     const unheard = unknown.map((id) => ({ id, reason: 'absent' }))
@@ -70,14 +70,14 @@ export class ClaimByToken {
     await this.#sendRelease({ ids: known, unseen: false })
   }
 
-  /** Nobody got what it holds: it is as if that had not been claimed. */
+  /** Gives back messages that no consumer received, as if they had not been claimed. */
   async giveBack(): Promise<void> {
     await this.#sendRelease({ ids: [], unseen: true })
   }
 
   /**
-   * What no codec here can read becomes a dead letter, so that nobody meets it again and again before those behind it. Of a claim
-   * that has ended nothing does: its messages are others' to claim.
+   * Makes messages that the codec cannot decode dead letters, so that they do not block later messages again and
+   * again. Does nothing after the claim has ended, because other consumers may claim its messages.
    */
   async deadLetter(messages: readonly UndecodableMessage[], deadMs: number): Promise<void> {
     const { unit, codec } = this.#source
@@ -103,50 +103,54 @@ export class ClaimByToken {
 
 const ALL = { known: [], unknown: [] } as const
 
-/** What proves a claim. */
+/** Identifies a claim. */
 export interface ClaimLease {
   readonly token: number
 }
 
-/** What proves a claim of a feed in partitions. */
+/** Identifies a claim of a feed in partitions. */
 export interface PartitionClaimLease extends ClaimLease {
   readonly partition: number
 }
 
 export interface ClaimMessages {
-  /** Which messages of the claim; default: all that are left. */
+  /** The ids of the messages of the claim. Default: all that are left. */
   ids?: readonly string[] | 'all'
 }
 
-/** What became of a claim. */
+/** The result for one claim. */
 export type SettledClaim<Done extends string> =
   | { readonly outcome: Done }
-  /** It had ended, or never was. */
+  /** The claim has ended, or never existed. */
   | { readonly outcome: 'lost' }
 
-/** What became of a claim, and which messages it did not hold. */
+/** The result for one claim, with the messages that it did not hold. */
 export type SettledAck =
   | { readonly outcome: 'acked'; readonly refused: Refused[] }
   | { readonly outcome: 'lost' }
 
 export interface ExtendedClaims {
+  /** The length of the new leases in milliseconds. */
   readonly leaseMs: number
-  /** When the first of those that were extended ends, in milliseconds of the server's clock; null when none was. */
+  /** The earliest end of the extended claims, in milliseconds of the server's clock; null when none was extended. */
   readonly expiresAtMs: number | null
+  /** The result of each claim, in the order of the call. */
   readonly claims: SettledClaim<'extended'>[]
 }
 
 type Named<Lease extends ClaimLease> = Lease & ClaimMessages
 
-/** The claim with this token in a partition, 0 of a feed without them; null when it has ended or never was. */
+/**
+ * The claim with this token in a partition (0 in a feed without partitions); null when it has ended or never existed.
+ */
 type FindClaim<Held> = (partition: number, token: number) => Promise<Held | null>
 
 const MAX_CLAIMS = 500
 const LOST = { outcome: 'lost' } as const
 
 /**
- * Settles and extends claims for whoever has their tokens: up to 500 a call. Each is judged by itself, and that one was lost is a
- * value: it fails no other.
+ * Settles and extends claims by their tokens, up to 500 per call. Each claim has its own result: a lost claim is
+ * reported as a value and does not fail the others.
  */
 export class ClaimsByToken<Lease extends ClaimLease, Held> {
   readonly #partitions: Partitions<unknown>
@@ -157,7 +161,10 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
     this.#find = find
   }
 
-  /** A live claim, as another process made it; null when it has ended or never was. Throws InvalidArgumentError. */
+  /**
+   * Looks up a live claim, for example of another process; null when it has ended or never existed. Throws
+   * InvalidArgumentError.
+   */
   async get(lease: Lease): Promise<Held | null> {
     const source = this.#checkedSource(lease, [])
     const claim = await this.#find(source.partition, lease.token)
@@ -166,8 +173,8 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
   }
 
   /**
-   * The messages are done: removes them. A claim whose messages are all acked has ended, so of a repeated call it is lost.
-   * Throws InvalidArgumentError.
+   * Acks messages: removes them from the feed. A claim ends when all its messages are acked, so a repeated call
+   * reports it as `lost`. Resolves to a result per claim. Throws InvalidArgumentError.
    */
   async ack(claims: readonly Named<Lease>[]): Promise<SettledAck[]> {
     return settleEach(this.#withIds(claims), async ({ claim, ids }) => {
@@ -175,7 +182,7 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
     })
   }
 
-  /** Gives the messages back: they are free again. Throws InvalidArgumentError. */
+  /** Gives messages back: they are free again. Resolves to a result per claim. Throws InvalidArgumentError. */
   async release(claims: readonly Named<Lease>[]): Promise<SettledClaim<'released'>[]> {
     return settleEach(this.#withIds(claims), async ({ claim, ids }) => {
       await claim.release(ids)
@@ -183,7 +190,7 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
     })
   }
 
-  /** Makes the leases last so long from now on; default 30 seconds. Throws InvalidArgumentError. */
+  /** Makes the leases last `lease` from now; by default 30 seconds. Throws InvalidArgumentError. */
   async extend(
     claims: readonly Lease[],
     lease: Duration = '30s',
@@ -207,7 +214,7 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
     }))
   }
 
-  /** Everything is checked before anything is sent. */
+  /** Checks all claims before any call is sent. */
   #checked<Claim extends Lease>(
     claims: readonly Claim[],
     known: readonly string[],
@@ -230,7 +237,7 @@ export class ClaimsByToken<Lease extends ClaimLease, Held> {
   }
 }
 
-/** What is sent travels together. */
+/** The calls of one tick share a pipeline. */
 function settleEach<Claim, Result>(
   claims: readonly Claim[],
   send: (claim: Claim) => Promise<Result>,

@@ -15,30 +15,33 @@ import {
 import { toClaimIds } from './addresses.ts'
 import type { FeedSource } from './partitions.ts'
 
-/** A claim as the server has granted it. */
+/** A claim as granted by the server. */
 export interface GrantedClaim<Body> extends FoundMessages<Body> {
   readonly token: number
   readonly leaseMs: number
   readonly remainingMs: number
   readonly expiresAtMs: number
-  /** Whether the claim holds also those that could not be read. */
+  /** Whether the claim also holds the undecodable messages. */
   readonly keepsUndecodable: boolean
-  /** `performance.now()` before it was asked for; from then on its lease is counted. */
+  /** `performance.now()` before the request; the lease is counted from then. */
   readonly askedAt: number
 }
 
 /**
- * Messages that nobody else gets until the lease ends.
- * Ack what is done; leaving an `await using` block gives back what is not.
+ * Messages that no other consumer gets until the lease ends. Ack the finished messages; leaving an `await using`
+ * block gives back the others.
  */
 export class Claim<Body> implements AsyncDisposable {
-  /** Proves the claim; greater than that of every earlier claim of the feed, or of its partition. */
+  /** The token of the claim, greater than that of every earlier claim of the feed or partition. */
   readonly token: number
-  /** One at least, but of dead letters and of a claim that was looked up: there the codec may read none of them. */
+  /**
+   * The claimed messages, at least one. May be empty in a claim of dead letters or a looked-up claim, when the codec
+   * can decode none of them.
+   */
   readonly messages: readonly Message<Body>[]
   /**
-   * Those of the claim that the codec could not read. They are dead letters now. Where they were that before, or the claim was
-   * looked up, the claim holds them, and an ack of all leaves them in it.
+   * The messages that the codec could not decode. They have become dead letters. In a claim of dead letters or a
+   * looked-up claim, the claim still holds them, and an ack of all messages leaves them in it.
    */
   readonly undecodable: readonly UndecodableMessage[]
   readonly #source: FeedSource<Body>
@@ -47,7 +50,7 @@ export class Claim<Body> implements AsyncDisposable {
   readonly #countdown: Countdown
   #leaseMs: number
   #state: 'held' | 'acked' | 'released' | 'lost' = 'held'
-  /** Of an ack of these nobody has said whether it was carried out. */
+  /** The ids of messages whose ack was not answered. */
   readonly #doubted = new Set<string>()
 
   constructor(source: FeedSource<Body>, claim: GrantedClaim<Body>) {
@@ -63,7 +66,7 @@ export class Claim<Body> implements AsyncDisposable {
     this.#countdown = new Countdown(source.unit, end, claim.expiresAtMs)
   }
 
-  /** How long the lease was made for, counted from the claim or its last extension. */
+  /** The length of the lease in milliseconds, counted from the claim or its last extension. */
   get leaseMs(): number {
     return this.#leaseMs
   }
@@ -73,17 +76,20 @@ export class Claim<Body> implements AsyncDisposable {
     return this.#countdown.expiresAtMs
   }
 
-  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  /**
+   * The time left on the lease in milliseconds, by this process's clock; never more than the server grants, 0 when it
+   * has ended.
+   */
   get remainingMs(): number {
     return this.#state === 'held' ? this.#countdown.leftMs : 0
   }
 
-  /** Throws LeaseLostError unless the claim is held now, also when the process has been asleep. */
+  /** Throws LeaseLostError unless the claim is held now; correct also after a suspension. */
   assertHeld(): void {
     if (this.remainingMs === 0) throw this.#byToken.lost()
   }
 
-  /** Makes the claim last `lease` from now; default: as long as before. Throws LeaseLostError. */
+  /** Makes the claim last `lease` from now; by default as long as before. Throws LeaseLostError when it has ended. */
   async extend(lease: Duration = `${this.#leaseMs}ms`, options: ExtendOptions = {}): Promise<void> {
     const extension = toExtension(lease, options)
     await this.#countdown.whileAsked(extension.leaseMs, async () => {
@@ -96,9 +102,9 @@ export class Claim<Body> implements AsyncDisposable {
   }
 
   /**
-   * Removes messages that are done, all of the claim by default. Resolves to those that the claim did
-   * not hold. Throws LeaseLostError when the claim has ended. A second ack of all does nothing, and one whose answer was lost may be
-   * told again.
+   * Acks messages: removes them from the feed, by default all of the claim. Resolves to those that the claim did not
+   * hold. Throws LeaseLostError when the claim has ended. A second ack of all messages does nothing; an ack whose
+   * answer was lost may be repeated.
    */
   async ack(ids: readonly string[] | 'all' = 'all'): Promise<Refused[]> {
     if (ids === 'all' && this.#state === 'acked') return []
@@ -109,8 +115,8 @@ export class Claim<Body> implements AsyncDisposable {
   }
 
   /**
-   * Gives messages back, all that are left by default: they are free again. Throws LeaseLostError when the claim
-   * had ended before. A second call, or one after an ack of all, does nothing.
+   * Gives messages back, by default all that are left: they are free again. Throws LeaseLostError when the claim has
+   * already ended. A second call, or a call after an ack of all messages, does nothing.
    */
   async release(ids: readonly string[] | 'all' = 'all'): Promise<void> {
     if (ids === 'all' && (this.#state === 'acked' || this.#state === 'released')) return
@@ -118,15 +124,15 @@ export class Claim<Body> implements AsyncDisposable {
     if (ids === 'all') this.#state = 'released'
   }
 
-  /** @internal Nobody got it. Throws LeaseLostError. */
+  /** @internal Gives back a claim that no consumer received. Throws LeaseLostError. */
   async giveBack(): Promise<void> {
     await this.#whileHeld(this.#byToken.giveBack())
     this.#state = 'released'
   }
 
   /**
-   * Gives back what has not been acked; what no server hears is said until the lease is over. A claim whose lease has ended has
-   * nothing left to give.
+   * Gives back the messages that were not acked. In an outage the call is retried until the lease ends. Does nothing
+   * when the lease has ended.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state !== 'held') return
@@ -136,7 +142,7 @@ export class Claim<Body> implements AsyncDisposable {
     })
   }
 
-  /** As long as the lease lasts nobody else ends it: what is not there any more was acked by the call before. */
+  /** While the lease lasts, no other process can end the claim, so a missing message was acked by the earlier call. */
   async #ackOrDoubt(ids: readonly string[] | 'all'): Promise<Refused[]> {
     try {
       const refused = await this.#byToken.ack(toClaimIds(this.#source, this.#toAck(ids)))
@@ -156,7 +162,7 @@ export class Claim<Body> implements AsyncDisposable {
     return ids === 'all' ? this.messages.map(({ id }) => id) : ids
   }
 
-  /** What could not be read is not done. */
+  /** Excludes undecodable messages, which the consumer has not processed. */
   #toAck(ids: readonly string[] | 'all'): readonly string[] | 'all' {
     return this.#keepsUndecodable ? this.#named(ids) : ids
   }
@@ -171,7 +177,7 @@ export class Claim<Body> implements AsyncDisposable {
   }
 }
 
-/** A claim of a feed in partitions: of messages of one of them. */
+/** A claim in a feed with partitions, on messages of one partition. */
 export class PartitionClaim<Body> extends Claim<Body> {
   readonly partition: number
   declare readonly messages: readonly PartitionedMessage<Body>[]

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { bodies, setup } from '../../test/feed-fixture.ts'
 
 describe('claiming', () => {
-  test('a claim of twenty is one script call, and nobody else gets them', async () => {
+  test('a claim of twenty is one script call, and no other claim gets them', async () => {
     const { feed, calls } = await setup<number>()
     await feed.appendMany(Array.from({ length: 30 }, (_, body) => ({ body })))
     calls.length = 0
@@ -18,7 +18,7 @@ describe('claiming', () => {
     expect(bodies(second?.messages ?? [])).toEqual([20, 21, 22, 23, 24, 25, 26, 27, 28, 29])
   })
 
-  test('a claim that ran out is lost to its holder and free for others', async () => {
+  test('an expired claim is lost to its holder, and its messages are free for others', async () => {
     const { feed, clock } = await setup<string>()
     await feed.append('work')
     const slow = await feed.claim({ lease: '10s' })
@@ -46,7 +46,7 @@ describe('claiming', () => {
     expect(await claim?.ack()).toEqual([])
   })
 
-  test('a claim that was acked or given back does nothing the second time, and holds nothing', async () => {
+  test('a second ack or release of a claim does nothing, and the claim holds nothing', async () => {
     const { feed, calls } = await setup<number>()
     await feed.appendMany([{ body: 1 }, { body: 2 }])
     const [first, second] = [await feed.claim({ limit: 1 }), await feed.claim({ limit: 1 })]
@@ -90,7 +90,7 @@ describe('claiming', () => {
     expect(bodies((await waiting)?.messages ?? [])).toEqual(['work'])
   })
 
-  test('a waiting worker gets what a dead one held as soon as its lease is over', async () => {
+  test('a waiting worker gets the messages of a dead one as soon as its lease ends', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     await feed.append('work')
     await feed.claim({ lease: '300ms' })
@@ -112,7 +112,7 @@ describe('claiming', () => {
     expect(await feed.byToken.get({ token: 1 })).toBeNull()
   })
 
-  test('whoever knows only the token can extend, ack and release', async () => {
+  test('the token is enough to extend, ack and release', async () => {
     const { feed, calls } = await setup<number>()
     await feed.appendMany([{ body: 1 }, { body: 2 }, { body: 3 }])
     const claim = await feed.claim({ limit: 3, lease: '10s' })
@@ -146,26 +146,23 @@ describe('claiming', () => {
   test.each<[string, string[]]>([
     ['no ids', []],
     ['ids that name nothing', ['zz', '']],
-  ])(
-    'of a claim that never was nothing is done, with %s, and nothing of one that is live',
-    async (_, ids) => {
-      const { feed } = await setup<number>()
-      await feed.append(1)
-      const claim = await feed.claim()
-      const token = claim?.token ?? 0
-      const absent = ids.map((id) => ({ id, reason: 'absent' }))
+  ])('with %s, nothing is settled, neither of an unknown nor of a live claim', async (_, ids) => {
+    const { feed } = await setup<number>()
+    await feed.append(1)
+    const claim = await feed.claim()
+    const token = claim?.token ?? 0
+    const absent = ids.map((id) => ({ id, reason: 'absent' }))
 
-      expect(await feed.byToken.ack([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
-      expect(await feed.byToken.release([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
-      expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'acked', refused: absent }])
-      expect(await feed.byToken.release([{ token, ids }])).toEqual([{ outcome: 'released' }])
-      expect(await claim?.ack(ids)).toEqual(absent)
-      await claim?.release(ids)
-      expect(await feed.inspect()).toMatchObject({ total: 1, claimed: 1 })
-      await claim?.ack()
-      expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'lost' }])
-    },
-  )
+    expect(await feed.byToken.ack([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
+    expect(await feed.byToken.release([{ token: 5, ids }])).toEqual([{ outcome: 'lost' }])
+    expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'acked', refused: absent }])
+    expect(await feed.byToken.release([{ token, ids }])).toEqual([{ outcome: 'released' }])
+    expect(await claim?.ack(ids)).toEqual(absent)
+    await claim?.release(ids)
+    expect(await feed.inspect()).toMatchObject({ total: 1, claimed: 1 })
+    await claim?.ack()
+    expect(await feed.byToken.ack([{ token, ids }])).toEqual([{ outcome: 'lost' }])
+  })
 
   const wrong: [argument: string, claims: readonly object[]][] = [
     ['claims', []],
@@ -175,18 +172,15 @@ describe('claiming', () => {
     ['token', [{ token: 1 }, { token: '2' }]],
     ['ids', [{ token: 1, ids: 'some' }]],
   ]
-  test.each(wrong)(
-    'tokens that are wrong are refused before anything is sent: %s',
-    async (argument, claims) => {
-      const { feed, calls } = await setup<number>()
-      calls.length = 0
+  test.each(wrong)('wrong tokens are rejected before anything is sent: %s', async (argument, claims) => {
+    const { feed, calls } = await setup<number>()
+    calls.length = 0
 
-      for (const settle of ['ack', 'release'] as const) {
-        await expect(feed.byToken[settle](claims as never)).rejects.toMatchObject({ argument })
-      }
-      expect(calls).toEqual([])
-    },
-  )
+    for (const settle of ['ack', 'release'] as const) {
+      await expect(feed.byToken[settle](claims as never)).rejects.toMatchObject({ argument })
+    }
+    expect(calls).toEqual([])
+  })
 
   test('the time left never exceeds what the server granted', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
@@ -198,7 +192,7 @@ describe('claiming', () => {
     expect(claim?.remainingMs).toBeGreaterThan(0)
   })
 
-  test('messages claimed in vain become dead letters and can be moved to another feed once', async () => {
+  test('messages claimed too often become dead letters and can be moved to another feed once', async () => {
     const { feed, redis } = await setup<string>({ maxClaims: 2, clock: 'real' })
     const { id } = await feed.append('poison')
     for (let n = 0; n < 2; n++) await (await feed.claim())?.release()

@@ -1,5 +1,5 @@
-// Claiming messages: one script call, or waiting for something to become free. Of a feed in partitions these are asked in turn
-// until one has something.
+// Claims messages with one script call, or waits until a message becomes free. In a feed with partitions, the
+// partitions are asked in turn until one has messages.
 
 import { claim, claimed } from '../generated/feed.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'
@@ -21,25 +21,25 @@ import { MAX_IDS } from './addresses.ts'
 import { type FeedSource, type Partitions, soonest } from './partitions.ts'
 
 export interface ClaimOptions extends Waiting {
-  /** Messages to claim at most; default 10. */
+  /** The number of messages to claim at most, 1 to 1,000; fewer if their bodies exceed 4 MiB. Default: 10. */
   limit?: number
-  /** How long the claim lasts; default 30 seconds. */
+  /** The length of the lease, 10 ms to 30 days. Default: 30 seconds. */
   lease?: Duration
-  /** How long messages live beyond their claim at least; default: not beyond it. */
+  /** How long messages live at least after the end of their claim. Default: `'0ms'`. */
   grace?: Duration
 }
 
 export const TAKE_OPTIONS = ['limit', 'wait', 'signal'] as const
 export const CLAIM_OPTIONS = ['limit', 'wait', 'signal', 'lease', 'grace'] as const
 
-/** A claim as the script takes it. */
+/** A claim in the form that the script takes. */
 interface ClaimRequest extends DeadLetterTerms {
   readonly limit: number
   readonly leaseMs: number
   readonly graceMs: number
 }
 
-/** What makes claims of a feed, or of one in partitions. */
+/** Creates the claims of a feed, with or without partitions. */
 interface Holder<Body, Held> {
   hold(source: FeedSource<Body>, granted: GrantedClaim<Body>): Held
 }
@@ -48,7 +48,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
   readonly #partitions: Partitions<Body>
   readonly #deadLetters: DeadLetterTerms
   readonly #holder: Holder<Body, Held>
-  /** Null: there is only one. */
+  /** Null for a feed without partitions. */
   readonly #inTurn: InTurn<FeedSource<Body>> | null
 
   constructor(partitions: Partitions<Body>, deadLetters: DeadLetterTerms, holder: Holder<Body, Held>) {
@@ -59,7 +59,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     this.#inTurn = spread === 0 ? null : new InTurn(all, runtime.runner.deadlineMs)
   }
 
-  /** Claims free messages of one partition; null when there are none in any within `wait`. */
+  /** Claims free messages of one partition; null when no partition has any within `wait`. */
   claim(options: ClaimOptions): Promise<Held | null> {
     const request = this.#toRequest(options)
     const { signal } = options
@@ -73,7 +73,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     return waitFor(attempt, { runtime, channel, waitMs, signal, giveBack: (late) => late.giveBack() })
   }
 
-  /** Looks a live claim up by its token. Null when it has ended or never was. */
+  /** Looks a live claim up by its token. Null when it has ended or never existed. */
   async find(source: FeedSource<Body>, token: number): Promise<Held | null> {
     const { unit, codec } = source
     const askedAt = askingAt()
@@ -95,7 +95,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     }
   }
 
-  // One after the other: asked at once, several would give, and hold from others what they give back.
+  // One after the other: asked at once, several would claim messages and withhold them from others until given back.
   async #claimInTurn(
     inTurn: InTurn<FeedSource<Body>>,
     request: ClaimRequest,
@@ -122,7 +122,9 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     return { value: null, recheckMs: soonest(rechecks) }
   }
 
-  /** One attempt, over dead and expired messages to the first free ones. `by`: when its first call settles. */
+  /**
+   * One attempt, which skips dead and expired messages up to the first free ones. `by`: when its first call settles.
+   */
   async #claimOf(
     source: FeedSource<Body>,
     request: ClaimRequest,
@@ -137,7 +139,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     const again = (id: CallId): Promise<void> => giveBackUnanswered(source, { ...args(id), limit: 0 })
     const answer = await unit.runOnce(claim, args, trace, again)
     if (answer.status === 'empty') {
-      // Only dead or expired messages were found so far: look on at once.
+      // Only dead or expired messages were found so far: continue at once.
       if (answer.recheckMs === 1) return this.#claimOf(source, request, { signal })
       return { value: null, recheckMs: answer.recheckMs }
     }
@@ -149,7 +151,7 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     if (found.undecodable.length > 0 && !keepsUndecodable) {
       const byToken = new ClaimByToken(source, token)
       await orGiveBack(byToken, byToken.deadLetter(found.undecodable, request.deadMs))
-      // Behind them there may be others.
+      // Later messages may be decodable.
       if (found.messages.length === 0) return this.#claimOf(source, request, { signal })
     }
     await giveBackIfClosed(source, held)
@@ -162,7 +164,7 @@ function areDeadLetters({ unit }: FeedSource<unknown>): boolean {
   return unit.place.beside !== undefined
 }
 
-/** What a call has claimed whose answer comes too late, or never, is for others: nobody knows of it. */
+/** Gives back the claim of a call that was not answered in time, because no consumer knows of it. */
 async function giveBackUnanswered(
   source: FeedSource<unknown>,
   args: Parameters<typeof claim.encode>[0],
@@ -174,15 +176,18 @@ async function giveBackUnanswered(
   })
 }
 
-/** What cannot be handed over is for others at once, where they can be told. */
-async function orGiveBack(byToken: ClaimByToken, burying: Promise<void>): Promise<void> {
-  await burying.catch(async (error: unknown) => {
+/**
+ * If the dead-lettering fails, the messages are given back to other consumers at once, when the server can be
+ * reached.
+ */
+async function orGiveBack(byToken: ClaimByToken, deadLettering: Promise<void>): Promise<void> {
+  await deadLettering.catch(async (error: unknown) => {
     await byToken.giveBack().catch(() => undefined)
     throw error
   })
 }
 
-/** What is claimed while the instance closes is given back. Throws DriverError `closed` then. */
+/** Gives back a claim made while the instance closes, and throws DriverError `closed`. */
 async function giveBackIfClosed({ unit }: FeedSource<unknown>, held: Claim<unknown>): Promise<void> {
   if (!unit.runtime.runner.closed) return
   await held.giveBack().catch(() => undefined)
@@ -197,8 +202,8 @@ interface Taken<Message> {
 }
 
 /**
- * Claims until there is something, or nothing for `wait`. What nobody can read and stays in the claim (dead letters do) is held
- * meanwhile, so that what stands behind it is found, and given back in the end.
+ * Claims until a message is found, or none within `wait`. Undecodable messages that stay in their claim (dead
+ * letters) are held meanwhile, so that later messages are found, and given back at the end.
  */
 export async function takeMessages<Message>(
   claimNext: (waiting: Waiting) => Promise<Taken<Message> | null>,
@@ -222,8 +227,8 @@ export async function takeMessages<Message>(
 }
 
 /**
- * Where nobody says whether it was acked, whoever takes has the messages all the same: if it was, nobody else will. That they are done is
- * said again until it is known, or the claim has ended.
+ * When the ack is not answered, the caller still gets the messages: if the ack was carried out, no other consumer
+ * will get them. The ack is retried until it is answered or the claim has ended.
  */
 async function ackOrGoOn(taken: Taken<unknown>): Promise<void> {
   try {
@@ -234,7 +239,7 @@ async function ackOrGoOn(taken: Taken<unknown>): Promise<void> {
   }
 }
 
-/** What became a dead letter is not held any more. */
+/** Messages that became dead letters are no longer held, so their release has no effect. */
 async function giveBackUnread(taken: Taken<unknown>): Promise<void> {
   await taken.release(taken.undecodable.map(({ id }) => id)).catch(() => undefined)
 }

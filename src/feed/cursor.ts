@@ -1,4 +1,4 @@
-// One partition as the reader of a page sees it: messages that were fetched, and how many of them the page has taken.
+// One partition during the reading of a page: the fetched messages, and how many of them the page has taken.
 
 import { type ReadAnswer, type ReadArguments, read, settle } from '../generated/feed.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
@@ -12,44 +12,44 @@ export interface CursorTerms {
   readonly includeDelayed: boolean
 }
 
-/** How much is fetched at most. */
+/** The bounds of one fetch. */
 export interface FetchLimits {
   readonly limit: number
-  /** Of bodies: behind those that reach so many comes nothing more. */
+  /** The bytes of bodies: the fetch ends after the message that reaches them. */
   readonly mostBytes: number
 }
 
 export class Cursor<Body> {
   readonly source: FeedSource<Body>
-  /** What was fetched last, whether or not it is taken. */
+  /** The messages of the last fetch, taken or not. */
   entries: readonly Entry<Body>[] = []
-  /** Where that ends. */
+  /** The position after the last fetch. */
   next: string
-  /** Whether there may be more on the server. */
+  /** Whether the server may have more messages. */
   more = false
-  /** Whether retention removed messages before this reader came. */
+  /** Whether retention removed messages before this reader read them. */
   gap = false
   reset = false
-  /** When to look again although nobody wakes; 0: never. */
+  /** When to read again without a wake-up; 0: never. */
   recheckMs = 0
   readonly #terms: CursorTerms
   #stored: ReadAnswer['messages'] = []
   #taken = 0
   #part: string | null = null
 
-  /** `after`: the partition's own cursor; empty: its oldest message. */
+  /** `after`: the cursor of the partition; empty: its oldest message. */
   constructor(source: FeedSource<Body>, terms: CursorTerms, after: string) {
     this.source = source
     this.next = after
     this.#terms = terms
   }
 
-  /** The message that comes next; undefined when all that were fetched are taken. */
+  /** The next message; undefined when all fetched messages are taken. */
   get head(): Entry<Body> | undefined {
     return this.entries[this.#taken]
   }
 
-  /** True when what comes next is on the server still. */
+  /** True when the next message must be fetched from the server. */
   get isDry(): boolean {
     return this.more && this.head === undefined
   }
@@ -58,20 +58,20 @@ export class Cursor<Body> {
     return this.more || this.head !== undefined
   }
 
-  /** Its part of a composite cursor: behind what was taken, and before what was not. */
+  /** Its part of a composite cursor: the position after the last taken message. */
   get part(): string {
     this.#part ??= toPart(this.#cursor())
     return this.#part
   }
 
-  /** Takes the head away; the bytes of its body. */
+  /** Takes the head and returns the size of its body in bytes. */
   take(): number {
     this.#taken += 1
     this.#part = null
     return this.#stored[this.#taken - 1]?.body.length ?? 0
   }
 
-  /** Fetches what follows, by one call. Only when everything fetched before has been taken, or is not wanted. */
+  /** Fetches the next messages with one call. Call it only when all fetched messages are taken or no longer needed. */
   async fetch(limits: FetchLimits, signal?: AbortSignal): Promise<void> {
     const { unit, codec, spread: partitions } = this.source
     const wanted = { ...this.#terms, ...limits, codec: codec.name, partitions, after: this.next }
@@ -100,14 +100,14 @@ export class Cursor<Body> {
   }
 }
 
-/** Where a partition ends: what comes to it from now on is behind that. */
+/** The end of a partition: every later message follows it. */
 export async function endOf(source: FeedSource<unknown>): Promise<string> {
   const cursor = new Cursor(source, { exceptOrigin: '', includeClaimed: true, includeDelayed: false }, 'end')
   await cursor.fetch({ limit: 1, mostBytes: 1 })
   return cursor.next
 }
 
-// Not where the page began: a gap or a reset there has been told, and must not be told again.
+// Not the start of the page: its gap or reset has been reported, and must not be reported again.
 function justBefore<Body>(message: Entry<Body>): string {
   const [epoch = '', position = ''] = visibleCursor(message).split('-')
   return `${epoch}-${Number(position) - 1}`
@@ -118,12 +118,12 @@ function visibleCursor<Body>({ cursor }: Entry<Body>): string {
   return cursor
 }
 
-/** What is due is seen to by the next call. */
+/** The delay before the next call processes the due messages. */
 const AT_ONCE_MS = 1
 
 /**
- * Sees once to delayed messages that are due, and no more: what comes due meanwhile stands behind the page, and where much does,
- * something always is. Whoever waits looks again at once. However many calls that takes, they have one deadline.
+ * Processes due delayed messages once, no more: messages that become due meanwhile follow the page, and under load
+ * some are always due. A waiting reader reads again at once. All calls of one read share one deadline.
  */
 async function settledRead(unit: Unit, wanted: ReadArguments, signal?: AbortSignal): Promise<ReadAnswer> {
   const by = performance.now() + unit.runtime.runner.deadlineMs

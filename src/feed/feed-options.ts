@@ -4,27 +4,32 @@ import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 export interface FeedOptions<Body> {
-  /** What to keep when appending; default: everything. */
+  /** What to keep when appending: a number of messages, or bounds by count, age and bytes. Default: everything. */
   retention?: number | Retention
-  /** How long messages live that say nothing themselves; default: until they are removed. */
+  /** How long messages without their own `ttl` live. Default: until they are removed. */
   ttl?: Duration
-  /** Who appends through this handle: `read({ echo: false })` hides the same origin's messages. Default: nobody. */
+  /**
+   * The origin of messages appended with this handle, 1 to 64 characters of A-Z a-z 0-9 _ . -; the option `echo` of
+   * `read` hides messages of the same origin. Default: none.
+   */
   origin?: string
-  /** Claims after which a message becomes a dead letter; default: never. */
+  /** The number of claims after which a message becomes a dead letter. Default: never. */
   maxClaims?: number
-  /** How long a dead letter lives; default: as long as the message would have. */
+  /** How long a dead letter lives. Default: as long as the message would have. */
   deadLettersTtl?: Duration
-  /** How long idempotency keys are known; default one hour. */
+  /** How long idempotency keys are known, at most 30 days. Default: one hour. */
   idempotencyTtl?: Duration
-  /** How bodies become bytes; default JSON. */
+  /** How bodies become bytes; it is stored with the feed, and another codec is rejected. Default: JSON. */
   codec?: Codec<Body>
 }
 
-/** What the feed keeps; a number is a count of messages. Whatever is beyond goes, oldest first. */
+/** What the feed keeps. Messages beyond these bounds are removed, oldest first. */
 export interface Retention {
+  /** The greatest number of messages. Default: no limit. */
   count?: number
+  /** The greatest age of a message. Default: no limit. */
   age?: Duration
-  /** Of all bodies together. */
+  /** The greatest total size of all bodies in bytes. Default: no limit. */
   bytes?: number
 }
 
@@ -40,10 +45,10 @@ export const FEED_OPTIONS = [
 
 type WithoutCodec = Omit<FeedOptions<unknown>, 'codec'>
 
-/** What is the same for all that one handle does, as the scripts take it. */
+/** The terms of one handle in the form that the scripts take. */
 export interface FeedTerms {
   readonly retention: RetentionTerms
-  /** How long messages live that say nothing themselves; 0: until they are removed. */
+  /** How long messages without their own `ttl` live; 0: until they are removed. */
   readonly ttlMs: number
   readonly origin: string
   readonly deadLetters: DeadLetterTerms
@@ -57,13 +62,13 @@ export interface RetentionTerms {
 }
 
 export interface DeadLetterTerms {
-  /** Claims after which a message becomes a dead letter; 0: never. */
+  /** The number of claims after which a message becomes a dead letter; 0: never. */
   readonly maxClaims: number
   /** How long a dead letter lives; 0: as long as the message would have. */
   readonly deadMs: number
 }
 
-/** Checks the options, but for the codec. Throws InvalidArgumentError. */
+/** Checks the options except the codec. Throws InvalidArgumentError. */
 export function toFeedTerms(options: WithoutCodec): FeedTerms {
   checkOptions('options', options, FEED_OPTIONS)
   const { maxClaims, deadLettersTtl, ttl, origin } = options
@@ -93,7 +98,7 @@ function toRetention({ retention = {}, idempotencyTtl = '1h' }: WithoutCodec): R
 
 function checkOrigin(origin: unknown): string {
   if (typeof origin !== 'string' || !/^[A-Za-z0-9_.-]{0,64}$/.test(origin)) {
-    throw new InvalidArgumentError('origin', 'must be at most 64 of A-Z a-z 0-9 _ . -')
+    throw new InvalidArgumentError('origin', 'must be at most 64 characters of A-Z a-z 0-9 _ . -')
   }
   return origin
 }

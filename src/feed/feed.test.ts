@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { bodies, setup } from '../../test/feed-fixture.ts'
 
 describe('the whole feed', () => {
-  test('inspect counts exactly after things have expired, lapsed and come due', async () => {
+  test('inspect counts exactly after messages have expired, lapsed and become due', async () => {
     const { feed, clock } = await setup<number>()
     await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body, ttl: '10s' })))
     await feed.appendMany(Array.from({ length: 7 }, (_, body) => ({ body, ttl: '1h' })))
@@ -15,7 +15,7 @@ describe('the whole feed', () => {
     expect(seen).toMatchObject({ total: 11, free: 8, claimed: 3, delayed: 0 })
   })
 
-  test('inspect counts no dead letter that has expired', async () => {
+  test('inspect does not count expired dead letters', async () => {
     const { feed, clock } = await setup<number>({ maxClaims: 1, deadLettersTtl: '10s' })
     await feed.appendMany(Array.from({ length: 1200 }, (_, body) => ({ body })))
     for (let claimed = 0; claimed < 1200; claimed += 400) await (await feed.claim({ limit: 400 }))?.release()
@@ -26,7 +26,7 @@ describe('the whole feed', () => {
     expect((await feed.deadLetters.inspect()).total).toBe(0)
   })
 
-  test('after clear none of its keys is left, and old cursors are told', async () => {
+  test('clear removes all keys, and old cursors are reported as a reset', async () => {
     const { feed, client, name, clock } = await setup<string>({ maxClaims: 1 })
     await feed.appendMany([
       { body: 'a', ttl: '1h' },
@@ -49,7 +49,7 @@ describe('the whole feed', () => {
     expect(await feed.clear()).toBe(false)
   })
 
-  test('an idle feed of expiring messages vanishes by itself', async () => {
+  test('an idle feed of expiring messages expires by itself', async () => {
     const { feed, client, name } = await setup<string>({ clock: 'real' })
     await feed.append('a', { ttl: '1m', idempotencyKey: 'k' })
     await feed.append('b', { ttl: '2m' })
@@ -63,7 +63,7 @@ describe('the whole feed', () => {
     expect(lives.filter((ms) => ms <= 0)).toEqual([])
   })
 
-  test('a feed that holds something that stays does not vanish', async () => {
+  test('a feed with a message without ttl does not expire', async () => {
     const { feed, client, name } = await setup<string>({ clock: 'real' })
     await feed.append('a', { ttl: '1m' })
     await feed.append('b')
@@ -86,7 +86,7 @@ describe('the whole feed', () => {
     'ünïcödé 🌒',
     'quotes\'"`',
     'a'.repeat(512),
-  ])('the name %j works and meets no other', async (name) => {
+  ])('the name %j works and does not collide with another', async (name) => {
     const { redis } = await setup()
     const feed = redis.feed<string>(name)
     onTestFinished(async () => void (await feed.clear()))

@@ -23,21 +23,21 @@ const TAIL_OPTIONS = tailOptions(READ_OPTIONS)
 const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
- * An append-only list of messages. Many readers follow it, each with its own cursor; workers share it
- * out by claims. A message with a higher cursor is never visible before one with a lower.
+ * An append-only list of messages. Many readers follow it, each with its own cursor, and workers share its messages
+ * by claims. A message with a higher cursor never becomes visible before one with a lower cursor.
  */
 export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   readonly name: string
-  /** Claims, for whoever knows only their tokens. */
+  /** Settles and extends claims by their tokens alone, also from another process. */
   readonly byToken: ClaimsByToken<ClaimLease, Claim<Body>>
   readonly #options: FeedOptions<Body>
   readonly #terms: FeedTerms
-  /** One: the feed itself. */
+  /** A single partition: the feed itself. */
   readonly #partitions: Partitions<Body>
   readonly #appender: Appender<Body>
   readonly #claims: FeedClaims<Body, Claim<Body>>
 
-  /** `unit`: where it is that is not under its name alone, such as the dead letters of one. */
+  /** `unit`: the place of a feed that is not stored under its name alone, such as dead letters. */
   constructor(runtime: Runtime, name: string, options: FeedOptions<Body> = {}, unit?: Unit) {
     this.#terms = toFeedTerms(options)
     this.name = checkName('name', name)
@@ -52,9 +52,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     )
   }
 
-  /** Appends one message. Resolves to what it is called, once the server has it. Throws InvalidArgumentError. */
+  /** Appends one message. Resolves to its id and cursor when the server has stored it. Throws InvalidArgumentError. */
   append(body: Body, options: AppendOptions = NO_OPTIONS): Promise<Appended> {
-    // Not an async function: its promise about a promise would cost a tenth of an append.
+    // Not an async function: the extra promise would add ten percent to the cost of an append.
     try {
       if (options !== NO_OPTIONS) checkOptions('options', options, APPEND_OPTIONS)
       return this.#appender.append(this.#appender.prepare(body, options))
@@ -64,71 +64,75 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /**
-   * Appends messages in order; no other message falls between them. More than 1,000 of them, or more
-   * than 4 MiB, go in several calls: between those others may fall, and an error leaves the earlier ones. Resolves to
-   * what each is called, in their order. Throws InvalidArgumentError.
+   * Appends messages in order; no other message comes between them. More than 1,000 messages or 4 MiB need several
+   * calls: other messages may come between the calls, and an error leaves the earlier ones appended. Resolves to the
+   * id and cursor of each, in their order. Throws InvalidArgumentError.
    */
   async appendMany(messages: readonly NewMessage<Body>[]): Promise<Appended[]> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
-    // Not `forEach`, which passes over holes.
+    // Not `forEach`, which skips holes.
     for (const message of messages) checkNewMessage(message)
     return this.#appender.appendMany(messages.map((message) => this.#appender.prepare(message.body, message)))
   }
 
   /**
-   * Reads the messages after a cursor, oldest first; an empty page when nothing comes within `wait`. Throws the
-   * signal's reason.
+   * Reads a page of messages after a cursor, oldest first. Resolves to an empty page when no message arrives within
+   * `wait`. Throws InvalidArgumentError, or the signal's reason.
    */
   async read(options: ReadOptions = {}): Promise<Page<Body>> {
     return toPage(await this.#readEntries(options))
   }
 
   /**
-   * Yields every message after `after` and then those that come, also after an outage. Throws the signal's reason, and
-   * what no retry would change.
+   * Yields every message after `after` and then each new one, and continues after an outage. Throws the signal's
+   * reason, and errors that no retry can fix.
    */
   tail(options: TailOptions = {}): AsyncGenerator<TailedMessage<Body>> {
     return this.#tail(options, TAIL_OPTIONS)
   }
 
-  /** As `tail`, from the oldest message. */
+  /** Like `tail`, from the oldest message. */
   [Symbol.asyncIterator](): AsyncGenerator<TailedMessage<Body>> {
     return this.tail()
   }
 
   /**
-   * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
+   * Looks messages up by id, in the order requested; ids that are not in the feed are omitted. Throws
+   * InvalidArgumentError.
    */
   async get(ids: readonly string[]): Promise<FoundMessages<Body>> {
     return sortOut(await lookUp(this.#partitions, ids, (_, entry) => entry))
   }
 
   /**
-   * Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. Resolves to how many were
-   * removed, and which stayed. Throws InvalidArgumentError.
+   * Removes messages by id. Messages that a live claim holds are kept, unless `evenClaimed` is true. Resolves to the
+   * number of removed messages and the ids of those kept. Throws InvalidArgumentError.
    */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
     return removeMessages(this.#partitions, ids, options)
   }
 
-  /** Claims the oldest free messages; null when there are none within `wait`. Throws the signal's reason. */
+  /**
+   * Claims the oldest free messages. Resolves to null when none is free within `wait`. Throws InvalidArgumentError,
+   * or the signal's reason.
+   */
   async claim(options: ClaimOptions = {}): Promise<Claim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
     return this.#claims.claim(options)
   }
 
   /**
-   * Takes the oldest free messages out of the feed: a claim that is acked at once. Should this process
-   * die in between, they are free again after half a minute; none is lost. Where the server does not say that they are acked, they
-   * are had all the same, and may come once more. What the codec cannot read becomes a dead letter.
-   * Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
+   * Takes the oldest free messages out of the feed: a claim that is acked at once. If this process dies in between,
+   * no message is lost: they are free again after 30 seconds. If the ack is not answered, the messages are returned
+   * all the same and may be delivered again. Undecodable messages become dead letters. Resolves to an empty list when
+   * none is free within `wait`. Throws InvalidArgumentError, or the signal's reason.
    */
   async pop(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<Message<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
-  /** A reader whose cursor is stored with the feed. It is made by its first use. */
+  /** A reader whose cursor is stored with the feed. Its first use creates it. Throws InvalidArgumentError. */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
     const feed = {
@@ -140,7 +144,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return new Subscriber<Body>(feed, checkName('name', name), options)
   }
 
-  /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slot. */
+  /**
+   * The dead letters: messages that were claimed `maxClaims` times without an ack, in a separate feed in the same
+   * slot.
+   */
   get deadLetters(): Feed<Body> {
     const { maxClaims: _, ...options } = this.#options
     const { unit } = this.#partitions.first
@@ -148,8 +155,9 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
   }
 
   /**
-   * Moves dead letters to another feed, but for those that the codec cannot read; resolves to how many. Safe to repeat and to interrupt: a letter
-   * is appended there at most once within `idempotencyTtl`, and goes from here only after that.
+   * Moves dead letters to another feed, except undecodable ones. Resolves to their number. Safe to repeat and to
+   * interrupt: a dead letter is appended there at most once within `idempotencyTtl`, and removed here only
+   * afterwards.
    */
   async moveDeadLetters(to: Feed<Body>): Promise<number> {
     let moved = 0
@@ -171,20 +179,20 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     }
   }
 
-  /** A read-only picture; its counts are exact. */
+  /** Reads the state of the feed; its counts are exact. */
   async inspect(): Promise<FeedInspection<Body>> {
     return inspectFeed(this.#partitions.first)
   }
 
   /**
-   * Deletes the feed with its subscribers and dead letters: claims are lost, and those who wait go on. Resolves to
-   * false when there was nothing.
+   * Deletes the feed with its subscribers and dead letters. Claims are lost, and waiting calls ask again. Resolves to
+   * false when the feed did not exist.
    */
   async clear(): Promise<boolean> {
     return this.#partitions.clear()
   }
 
-  /** As `read`, with what the codec cannot read in its place. */
+  /** Like `read`, with undecodable messages in their places. */
   async #readEntries(options: ReadOptions): Promise<EntryPage<Entry<Body>>> {
     checkOptions('options', options, READ_OPTIONS)
     return readPage(this.#partitions.first, options, this.#terms.origin)

@@ -1,4 +1,4 @@
-// What `perilune/feed` exports.
+// The exports of `perilune/feed`.
 
 import * as operations from '../generated/feed.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -14,13 +14,13 @@ export * from './names.ts'
 /** For `preload` of a connection. */
 export const feedScripts: StructureScripts = /* @__PURE__ */ scriptsOf('feed', operations)
 
-/** A feed over several slots: an order for each partition, one cursor for all. Throws InvalidArgumentError. */
+/** A feed over several slots, with an order per partition and one cursor for all. Throws InvalidArgumentError. */
 export function feed<Body = unknown>(
   connection: HasRuntime,
   name: string,
   options: PartitionedFeedOptions<Body>,
 ): PartitionedFeed<Body>
-/** An append-only list of messages, followed by cursors and shared out by claims. Throws InvalidArgumentError. */
+/** An append-only list of messages, followed by cursors and shared by claims. Throws InvalidArgumentError. */
 export function feed<Body = unknown>(
   connection: HasRuntime,
   name: string,
@@ -34,7 +34,7 @@ export function feed<Body>(
   return openFeed(runtimeOf(connection), name, options)
 }
 
-/** A feed, in partitions or not. Throws InvalidArgumentError. */
+/** A feed with or without partitions. Throws InvalidArgumentError. */
 export function openFeed<Body>(
   runtime: Runtime,
   name: string,

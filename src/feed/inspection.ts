@@ -4,28 +4,38 @@ import { joinCursors, toCursor } from './addresses.ts'
 import { type Entry, inPartition, type PartitionedEntry, toEntry } from './message.ts'
 import type { FeedSource, Partitions } from './partitions.ts'
 
-/** A picture of a feed. The counts are exact at one instant; where things come due all the time, but for what has in the last moment. */
+/**
+ * The state of a feed. The counts are exact at one instant, except for messages that became due in the last moment
+ * when some always do.
+ */
 export interface FeedInspection<Body> {
-  /** False when the feed does not exist; it begins with its first message. */
+  /** False when the feed does not exist; its first message creates it. */
   readonly exists: boolean
   /** All messages: free + claimed + delayed. */
   readonly total: number
+  /** The number of visible messages that no claim holds. */
   readonly free: number
+  /** The number of messages that live claims hold. */
   readonly claimed: number
+  /** The number of messages that are not visible yet. */
   readonly delayed: number
-  /** Of all bodies that are visible. */
+  /** The total size of all visible bodies in bytes. */
   readonly bytes: number
+  /** The number of dead letters. */
   readonly deadLetters: number
-  /** Live claims. */
+  /** The number of live claims. */
   readonly claims: number
+  /** The number of subscribers. */
   readonly subscribers: number
-  /** The subscribers furthest behind, at most a hundred. */
+  /** The subscribers with the oldest cursors, at most 100. */
   readonly furthestBehind: readonly { name: string; cursor: string; protected: boolean }[]
+  /** The oldest visible message; null without one. */
   readonly oldest: Entry<Body> | null
+  /** The newest visible message; null without one. */
   readonly newest: Entry<Body> | null
   /** The position of the newest message. */
   readonly end: string
-  /** Of the bodies; null when the feed does not exist. */
+  /** The name of the codec of the bodies; null when the feed does not exist. */
   readonly codec: string | null
 }
 
@@ -34,31 +44,31 @@ type Counts = Pick<
   'exists' | 'total' | 'free' | 'claimed' | 'delayed' | 'bytes' | 'deadLetters' | 'claims' | 'subscribers'
 >
 
-/** A picture of one partition. */
+/** The state of one partition. */
 export interface PartitionInspection<Body> extends Counts {
   readonly oldest: PartitionedEntry<Body> | null
   readonly newest: PartitionedEntry<Body> | null
 }
 
-/** A picture of a feed in partitions: sums, exact for each partition at an instant of its own. */
+/** The state of a feed in partitions: sums over all partitions, each exact at its own instant. */
 export interface PartitionedInspection<Body> extends Counts {
-  /** Of the partition that has the most: a subscriber is kept in each. */
+  /** The number of subscribers in the partition that has most: each subscriber is stored in every partition. */
   readonly subscribers: number
   /** The position of the newest message in every partition. */
   readonly end: string
-  /** In their order. */
+  /** The partitions in their order. */
   readonly partitions: readonly PartitionInspection<Body>[]
 }
 
-/** Where so much comes due that something always is, the picture is taken all the same. */
+/** The number of attempts before the state is read although messages keep becoming due. */
 const MOST_TRIES = 10
 
-/** Settles what is due and takes the picture. */
+/** Processes due messages, then reads the state. */
 export async function inspectFeed<Body>(source: FeedSource<Body>): Promise<FeedInspection<Body>> {
   const { unit, codec } = source
   const { deadlineMs } = unit.runtime.runner
   const by = performance.now() + deadlineMs
-  // The rest is for the picture.
+  // The remaining time is for reading the state.
   const settlesUntil = by - deadlineMs / 2
   let answer = await unit.run(inspect, { codec: codec.name }, { by })
   for (let tries = 1; answer.due && tries < MOST_TRIES && performance.now() < settlesUntil; tries++) {
@@ -91,7 +101,7 @@ export async function inspectFeed<Body>(source: FeedSource<Body>): Promise<FeedI
   }
 }
 
-/** Does everything that time has made due, in bounded steps, as far as it gets until then. */
+/** Processes everything that is due, in bounded steps, until `until` at the latest. */
 async function settleAll(unit: Unit, until: number, by: number): Promise<void> {
   for (;;) {
     const { more } = await unit.run(settle, { channel: unit.channel, sharded: unit.sharded }, { by })

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { bodies, setup as feedSetup } from '../../test/feed-fixture.ts'
 import { keysFor, numbers, readAll, setup } from '../../test/partitioned-fixture.ts'
 
-// Shorter than the time after which a waiter looks by itself.
+// Shorter than the polling interval of a waiter.
 const WOKEN = { timeout: 8_000 }
 
 describe('reading', () => {
   test.each([1, 2, 3, 7, 20, 100, 1000])(
-    'pages of %i give every message once, oldest first',
+    'pages of %i return every message once, oldest first',
     async (limit) => {
       const { feed } = setup<number>()
       for (const n of numbers(60)) await feed.append(n, { key: `${n % 11}` })
@@ -21,7 +21,7 @@ describe('reading', () => {
     },
   )
 
-  test('a page of messages that lie evenly is one script call for each partition', async () => {
+  test('a page of evenly distributed messages is one script call for each partition', async () => {
     const { redis, name, calls } = await feedSetup({ clock: 'real' })
     const feed = redis.feed<number>(name, { partitions: 4 })
     for (const n of numbers(60)) await feed.append(n)
@@ -43,7 +43,7 @@ describe('reading', () => {
     expect(page.more).toBe(true)
   })
 
-  test('a page ends behind the message with which it reaches so many bytes', async () => {
+  test('a page ends after the message that reaches maxBytes', async () => {
     const { feed } = setup<string>()
     for (let n = 0; n < 12; n += 1) await feed.append('x'.repeat(100), { key: `${n % 5}` })
 
@@ -56,7 +56,7 @@ describe('reading', () => {
   })
 
   test.each([1, 250, 100_000])(
-    'a page of %i bytes has none behind the message that reaches them',
+    'a page of %i bytes has no message after the one that reaches them',
     async (maxBytes) => {
       const { feed } = setup<string>({ codec: text })
       for (const n of numbers(12)) await feed.append(`${n} `.padEnd(100, 'x'), { key: `${n % 5}` })
@@ -73,7 +73,7 @@ describe('reading', () => {
     },
   )
 
-  test('the cursor of any message leads on to those behind it', async () => {
+  test('the cursor of any message leads to the following messages', async () => {
     const { feed } = setup<number>()
     for (const n of numbers(30)) await feed.append(n, { key: `${n % 7}` })
     const { messages } = await feed.read({ limit: 30 })
@@ -84,7 +84,7 @@ describe('reading', () => {
     }
   })
 
-  test('what comes between two pages is met, whichever partition it comes to', async () => {
+  test('a message appended between two pages is read, in whichever partition', async () => {
     const { feed } = setup<number>()
     const keys = keysFor(4)
     const met: number[] = []
@@ -114,7 +114,7 @@ describe('reading', () => {
     expect(pages).toBe(6)
   })
 
-  test('a gap is told once, with the partition that has it', async () => {
+  test('a gap is reported once, with its partition', async () => {
     const { feed } = setup<number>({ retention: 2 })
     const keys = keysFor(4)
     await feed.append(0, { key: keys[1] ?? '' })
@@ -132,7 +132,7 @@ describe('reading', () => {
     expect(bodies(rest.messages).at(-1)).toBe(19)
   })
 
-  test('a feed that was cleared and begun anew is told as a reset, once', async () => {
+  test('a feed that was cleared and created again is reported as a reset, once', async () => {
     const { feed } = setup<number>()
     await feed.appendMany(numbers(20).map((body) => ({ body, key: `${body}` })))
     const { next } = await feed.read({ limit: 100 })
@@ -160,14 +160,14 @@ describe('reading', () => {
     expect((await waiting).messages).toMatchObject([{ body: 'now', partition }])
   })
 
-  test('a delayed message wakes a reader when its time has come', WOKEN, async () => {
+  test('a delayed message wakes a reader when it becomes due', WOKEN, async () => {
     const { feed } = setup<string>()
     await feed.append('late', { delay: '300ms' })
 
     expect(bodies((await feed.read({ wait: '20s' })).messages)).toEqual(['late'])
   })
 
-  test('an empty page comes when the wait is over, and an abort ends it', async () => {
+  test('a read returns an empty page after its wait, and an abort ends the wait', async () => {
     const { feed } = setup<string>()
     const stop = new AbortController()
 
@@ -178,7 +178,7 @@ describe('reading', () => {
     await expect(waiting).rejects.toThrow('enough')
   })
 
-  test('a reader does not see what its own origin appended, and moves over it', async () => {
+  test('a reader does not see messages of its own origin, and skips them', async () => {
     const { redis, name, feed } = setup<number>({ origin: 'me' })
     await feed.appendMany(numbers(50).map((body) => ({ body, key: `${body}` })))
     await redis.feed<number>(name, { partitions: 4, origin: 'you' }).append(50)
@@ -190,7 +190,7 @@ describe('reading', () => {
     expect(rest.messages).toEqual([])
   })
 
-  test('a follower meets every message, and learns which partition lost some', async () => {
+  test('a tail yields every message, and reports which partition lost some', async () => {
     const { feed } = setup<number>({ retention: 2 })
     const keys = keysFor(4)
     await feed.append(-1, { key: keys[0] ?? '' })
@@ -231,12 +231,12 @@ describe('reading', () => {
       return { met: met.length, error: null }
     }
 
-    test('gives nothing more of a page once its signal has aborted', async () => {
+    test('yields no more messages of a page after its signal has aborted', async () => {
       const reason = new Error('enough')
       expect(await follow((aborter) => aborter.abort(reason))).toEqual({ met: 3, error: reason })
     })
 
-    test('gives nothing more of a page once the instance closes', async () => {
+    test('yields no more messages of a page after the instance closes', async () => {
       expect(await follow((_, redis) => redis.close())).toEqual({
         met: 3,
         error: expect.objectContaining({ name: 'DriverError', code: 'closed' }),

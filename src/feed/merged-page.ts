@@ -1,5 +1,5 @@
-// Pages over all partitions: every partition is asked at once, and what they have is merged, oldest first. The order within a
-// partition is never changed.
+// Pages over all partitions: all partitions are read at once and merged, oldest first. The order within a partition
+// never changes.
 
 import { type WaitAttempt, toWaitMs, waitFor } from '../runtime/waiting/wait.ts'
 import { Cursor, type FetchLimits } from './cursor.ts'
@@ -8,7 +8,7 @@ import { inPartition, type PartitionedEntry } from './message.ts'
 import { type EntryPage, type PartitionedReadOptions, toReadTerms } from './page.ts'
 import { type Partitions, soonest } from './partitions.ts'
 
-/** Reads one page; an empty one when nothing comes within `wait`. */
+/** Reads one page; an empty one when no message arrives within `wait`. */
 export async function readMergedPage<Body>(
   partitions: Partitions<Body>,
   options: PartitionedReadOptions,
@@ -34,7 +34,7 @@ async function merge<Body>(
   { limit, mostBytes }: FetchLimits,
 ): Promise<PartitionedEntry<Body>[]> {
   const entries: PartitionedEntry<Body>[] = []
-  // Each partition has its share, for all are asked at once, and tells one message at least.
+  // Each partition gets a share, because all are read at once, and returns at least one message.
   let left = mostBytes
   const fill = (some: readonly Cursor<Body>[], most: number): Promise<unknown> =>
     Promise.all(
@@ -42,7 +42,7 @@ async function merge<Body>(
     )
   await fill(cursors, firstShare(limit, cursors.length))
   while (entries.length < limit && left > 0) {
-    // What a partition holds back may be older than what the others show.
+    // The unfetched messages of a partition may be older than the fetched ones of others.
     const dry = cursors.filter((cursor) => cursor.isDry)
     if (dry.length > 0) await fill(dry, limit - entries.length)
     const oldest = findOldest(cursors)
@@ -52,8 +52,8 @@ async function merge<Body>(
   return entries
 }
 
-// More than an even share, so that most pages need one round; less than the limit, for what is fetched and
-// not returned is fetched again by the next page.
+// More than an even share, so that most pages need one round; less than the limit, because messages that are fetched
+// but not returned are fetched again for the next page.
 function firstShare(limit: number, count: number): number {
   return Math.min(limit, Math.ceil((2 * limit) / count) + 2)
 }
@@ -69,7 +69,7 @@ function findOldest<Body>(cursors: readonly Cursor<Body>[]): Cursor<Body> | null
   return oldest
 }
 
-/** Moves the head of a cursor to the entries; the bytes of its body. */
+/** Moves the head of a cursor to the entries; returns the size of its body in bytes. */
 function take<Body>(
   cursor: Cursor<Body>,
   cursors: readonly Cursor<Body>[],

@@ -3,60 +3,63 @@ import { microsText, toCursor, toPartitionedId } from './addresses.ts'
 
 /** One message of a feed. */
 export interface Message<Body> {
-  /** Stays the same for the message's whole life; opaque. */
+  /** An opaque id that never changes. */
   readonly id: string
-  /** The position just behind this message: reading on from here gives what follows. Null while delayed. */
+  /**
+   * The position directly after this message: pass it as `after` to read the following messages. Null while delayed.
+   */
   readonly cursor: string | null
   readonly body: Body
   /** When it was appended, in milliseconds of the server's clock. */
   readonly createdAtMs: number
-  /** How old it was when it was read. */
+  /** The age of the message in milliseconds when it was read. */
   readonly ageMs: number
-  /** Null when the message stays until it is removed. */
+  /** When the message expires, in milliseconds of the server's clock; null when it stays until it is removed. */
   readonly expiresAtMs: number | null
-  /** How often it has been claimed. */
+  /** The number of times that the message was claimed. */
   readonly claims: number
   /** The token of the live claim that held it when it was read, or null. */
   readonly claimToken: number | null
 }
 
-/** A message whose body the codec could not read. */
+/** A message whose body the codec could not decode. */
 export interface UndecodableMessage extends Omit<Message<never>, 'body'>, Undecodable {}
 
-/** A message as it was found. */
+/** A message, decodable or not. */
 export type Entry<Body> = Message<Body> | UndecodableMessage
 
-/** Messages that were found, those of each kind in their order. */
+/** The messages found, decodable and undecodable ones each in their order. */
 export interface FoundMessages<Body> {
   readonly messages: readonly Message<Body>[]
-  /** Those that the codec could not read. */
+  /** The messages that the codec could not decode. */
   readonly undecodable: readonly UndecodableMessage[]
 }
 
 /** One message of a feed in partitions. */
 export interface PartitionedMessage<Body> extends Message<Body> {
+  /** The partition of the message, counted from 0. */
   readonly partition: number
   /**
-   * Where a reader stands that has met this message and those before it on its page. Null for a message
-   * that no page gave: it was claimed or looked up.
+   * The position after this message and all earlier messages of its page, in all partitions. Null for a message that
+   * was claimed or looked up instead of read from a page.
    */
   readonly cursor: string | null
 }
 
-/** A message of a feed in partitions whose body the codec could not read. */
+/** A message of a feed in partitions whose body the codec could not decode. */
 export interface UndecodablePartitionedMessage extends UndecodableMessage {
   readonly partition: number
-  /** As that of a message. */
+  /** Like the cursor of a message. */
   readonly cursor: string | null
 }
 
-/** A message of a feed in partitions, as it was found. */
+/** A message of a feed in partitions, decodable or not. */
 export type PartitionedEntry<Body> = PartitionedMessage<Body> | UndecodablePartitionedMessage
 
-/** Messages that were found, those of each kind in their order. */
+/** The messages found, decodable and undecodable ones each in their order. */
 export interface FoundPartitionedMessages<Body> {
   readonly messages: readonly PartitionedMessage<Body>[]
-  /** Those that the codec could not read. */
+  /** The messages that the codec could not decode. */
   readonly undecodable: readonly UndecodablePartitionedMessage[]
 }
 
@@ -68,7 +71,7 @@ interface StoredMessage {
   body: Buffer
 }
 
-/** `from`: the answer that brought the message. A body that the codec cannot read keeps nothing from the others. */
+/** `from`: the answer with the message. An undecodable body does not affect other messages. */
 export function toEntry<Body>(
   from: { epoch: number; nowMs: number },
   stored: StoredMessage,
@@ -79,8 +82,8 @@ export function toEntry<Body>(
   try {
     body = codec.decode(stored.body)
   } catch (error) {
-    const { body: _, ...told } = toMessage(from, stored, null, claimToken)
-    return { ...told, bytes: stored.body, error }
+    const { body: _, ...fields } = toMessage(from, stored, null, claimToken)
+    return { ...fields, bytes: stored.body, error }
   }
   return toMessage(from, stored, body, claimToken)
 }
@@ -91,7 +94,7 @@ function toMessage<Body>(
   body: Body,
   claimToken: number | null,
 ): Message<Body> {
-  // An id is the microsecond of the server at which the message was appended.
+  // An id is the microsecond of the append, by the server's clock.
   const createdAtMs = Math.floor(stored.id / 1000)
   return {
     id: microsText(stored.id),
@@ -105,7 +108,7 @@ function toMessage<Body>(
   }
 }
 
-/** The messages of a page, or of those that were looked up. */
+/** The messages of a page or of a lookup. */
 export function toEntries<Body>(
   from: {
     epoch: number
@@ -119,7 +122,7 @@ export function toEntries<Body>(
   return from.messages.map((stored) => toEntry(from, stored, codec, tokens.get(stored.position) ?? null))
 }
 
-/** What a feed in partitions calls it. */
+/** The message in the form of a feed in partitions. */
 export function inPartition<Body>(
   partition: number,
   found: Message<Body>,
@@ -143,21 +146,21 @@ export function inPartition<Body>(
   return { ...found, id: toPartitionedId(partition, found.id), cursor, partition }
 }
 
-/** Of a feed of either kind. */
+/** A message of a feed with or without partitions. */
 export type AnyEntry = (Message<unknown> | UndecodableMessage) & { readonly partition?: number }
 export type Readable<Found extends AnyEntry> = Extract<Found, { readonly body: unknown }>
 export type Undecoded<Found extends AnyEntry> = Exclude<Found, { readonly body: unknown }>
 
-/** Whether the codec could read it. */
+/** Whether the codec could decode the message. */
 export function isReadable<Found extends AnyEntry>(entry: Found): entry is Readable<Found> {
   return 'body' in entry
 }
 
-/** Those that the codec could read, and the others. */
+/** Separates decodable from undecodable messages. */
 export function sortOut<Found extends AnyEntry>(
   entries: readonly Found[],
 ): { messages: readonly Readable<Found>[]; undecodable: readonly Undecoded<Found>[] } {
-  // Nearly always all of them can be read.
+  // The usual case: all are decodable.
   if (areReadable(entries)) return { messages: entries, undecodable: NONE }
   const undecodable = entries.filter((entry): entry is Undecoded<Found> => !isReadable(entry))
   return { messages: entries.filter((entry) => isReadable(entry)), undecodable }
@@ -172,5 +175,5 @@ function areReadable<Found extends AnyEntry>(
 
 const NONE: readonly never[] = Object.freeze([])
 
-/** Of bodies: no more messages are on a page behind those that reach it. */
+/** The bytes of bodies on a page: it ends after the message that reaches them. */
 export const PAGE_BYTES: number = 4 * 1024 * 1024

@@ -1,4 +1,4 @@
-// What `perilune` and `perilune/feed` both export.
+// The common exports of `perilune` and `perilune/feed`.
 
 export type { Appended } from './appender.ts'
 export type { Removed, RemoveOptions } from './by-id.ts'

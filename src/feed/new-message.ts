@@ -1,4 +1,4 @@
-// Messages on their way into a feed: checked, encoded, and sorted into what may travel together.
+// New messages: checked, encoded, and grouped into batches.
 
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
@@ -10,22 +10,26 @@ import type { Message } from './message.ts'
 import type { FeedSource } from './partitions.ts'
 
 export interface AppendOptions {
-  /** How long the message lives; default: the feed's `ttl`, else until it is removed. */
+  /** How long the message lives, counted from the append. Default: the `ttl` of the feed, else until it is removed. */
   ttl?: Duration
-  /** How long the message stays invisible. It gets its place in the order when it becomes visible. */
+  /**
+   * How long the message stays invisible, at most 365 days. It gets its cursor when it becomes visible. Default:
+   * none.
+   */
   delay?: Duration
-  /** The same key within `idempotencyTtl` appends nothing and gives the id of the first message. */
+  /** A repeated key within `idempotencyTtl` appends nothing and returns the id of the first message. Default: none. */
   idempotencyKey?: string
 }
 
 export interface NewMessage<Body> extends AppendOptions {
+  /** The body; at most 4 MiB when encoded. */
   body: Body
 }
 
-/** A message as the script takes it. */
+/** A message in the form that the script takes. */
 export interface OutgoingMessage {
   readonly body: string | Uint8Array
-  /** Of the body. */
+  /** The size of the body in bytes. */
   readonly bytes: number
   readonly ttlMs: number
   readonly delayMs: number
@@ -58,7 +62,7 @@ export function checkNewMessage(message: unknown): void {
   if (!('body' in (message as object))) throw new InvalidArgumentError('message.body', 'is missing')
 }
 
-/** A dead letter of a feed, to be appended to another one once at most. */
+/** A dead letter as a new message for another feed, with a key so that it is appended at most once. */
 export function toNewMessage<Body>(
   feed: string,
   { id, body, ageMs, createdAtMs, expiresAtMs }: Message<Body>,
@@ -69,7 +73,7 @@ export function toNewMessage<Body>(
   return { body, idempotencyKey, ttl: `${leftMs}ms` }
 }
 
-/** One life and one origin, visible at once, no keys, none that is stored apart. */
+/** Whether all have the same TTL and origin, no delay, no key, and no body that is stored separately. */
 export function areAlike(messages: readonly OutgoingMessage[]): boolean {
   const [first] = messages
   if (first === undefined) return false
@@ -84,7 +88,7 @@ export function areAlike(messages: readonly OutgoingMessage[]): boolean {
   )
 }
 
-/** Of a feed whose messages expire one by one, something is due at nearly every append. */
+/** When messages expire one by one, some message is due at nearly every append, and the feed declines the fast path. */
 export function mayDecline([first, ...others]: readonly OutgoingMessage[]): boolean {
   return others.length === 0 && first !== undefined && first.ttlMs > 0
 }
@@ -92,7 +96,10 @@ export function mayDecline([first, ...others]: readonly OutgoingMessage[]): bool
 /** The size of an encoded body. */
 function checkBody(body: unknown): number {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new InvalidArgumentError('body', 'must become text or bytes: the codec gave something else')
+    throw new InvalidArgumentError(
+      'body',
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
   }
   const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
   if (bytes > MAX_BODY_BYTES) {

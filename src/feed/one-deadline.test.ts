@@ -1,4 +1,4 @@
-// What takes several calls, for something has come due, and each of them is answered late: they have one deadline.
+// Operations that need several calls because messages are due, each with a late answer: all calls share one deadline.
 
 import { Redis } from 'ioredis'
 import { type Feed, type PartitionedFeed, perilune } from 'perilune'
@@ -10,7 +10,7 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const LATE_MS = 800
 
-/** A process whose first call is answered so late, and that settles nothing and looks up nothing before its deadline is over. */
+/** A process whose first call is answered late, and whose later calls are not answered before the deadline. */
 async function scene(first: string) {
   const { redis: other, name } = instance()
   const options = { partitions: 2 }

@@ -18,7 +18,7 @@ describe('reading', () => {
     expect(calls).toEqual(['feed/read'])
   })
 
-  test('a page holds what is claimed unless that is to be left out', async () => {
+  test('a page has claimed messages unless includeClaimed is false', async () => {
     const { feed } = await setup<string>()
     await feed.appendMany([{ body: 'claimed' }, { body: 'free' }])
     await feed.claim({ limit: 1 })
@@ -27,7 +27,7 @@ describe('reading', () => {
     expect(bodies((await feed.read({ includeClaimed: false })).messages)).toEqual(['free'])
   })
 
-  test('a reader who looks through so many gets an empty page with more, and reads on from there', async () => {
+  test('a reader with lookThrough gets an empty page with more, and continues from there', async () => {
     const { feed, redis, name, calls } = await setup<number>({ origin: 'me' })
     for (let round = 0; round < 4; round += 1) {
       await feed.appendMany(Array.from({ length: 1000 }, (_, body) => ({ body })))
@@ -45,7 +45,7 @@ describe('reading', () => {
     await expect(feed.read({ lookThrough: 0 })).rejects.toThrow(/^lookThrough must be/)
   })
 
-  test('a page ends behind the message with which it reaches so many bytes', async () => {
+  test('a page ends after the message that reaches maxBytes', async () => {
     const { feed } = await setup<string>()
     await feed.appendMany(Array.from({ length: 5 }, () => ({ body: 'x'.repeat(100) })))
 
@@ -69,7 +69,7 @@ describe('reading', () => {
     expect(bodies((await waiting).messages)).toEqual(['now'])
   })
 
-  test('waiting readers do not ask the server again and again', async () => {
+  test('waiting readers do not poll the server', async () => {
     const { feed, calls } = await setup<string>({ clock: 'real' })
     const { next } = await feed.read({ after: 'end' })
     calls.length = 0
@@ -79,7 +79,7 @@ describe('reading', () => {
     expect(calls.length).toBeLessThanOrEqual(3)
   })
 
-  test('a delayed message wakes a reader when its time has come', async () => {
+  test('a delayed message wakes a reader when it becomes due', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     await feed.append('late', { delay: '300ms' })
 
@@ -88,7 +88,7 @@ describe('reading', () => {
     expect(bodies(page.messages)).toEqual(['late'])
   })
 
-  test('an empty page comes when the wait is over', async () => {
+  test('a read returns an empty page after its wait', async () => {
     const { feed } = await setup<string>({ clock: 'real' })
     await feed.append('old')
     const { next } = await feed.read()
@@ -108,7 +108,7 @@ describe('reading', () => {
     await expect(waiting).rejects.toThrow('enough')
   })
 
-  test('a follower meets every message and learns what was lost before it', async () => {
+  test('a tail yields every message and reports what was lost before it', async () => {
     const { feed } = await setup<number>({ retention: 5 })
     await feed.append(0)
     const { next } = await feed.read()
@@ -130,7 +130,7 @@ describe('reading', () => {
     ])
   })
 
-  test('a page that hides everything still leads on', async () => {
+  test('a page with only hidden messages still moves its cursor', async () => {
     const { feed, redis, name } = await setup<number>({ origin: 'me' })
     await feed.appendMany(Array.from({ length: 3000 }, (_, body) => ({ body })))
     const other = redis.feed<number>(name, { origin: 'other' })
@@ -141,7 +141,7 @@ describe('reading', () => {
     expect(bodies(page.messages)).toEqual([1])
   })
 
-  test('get finds by id in the order asked and leaves out what is not there', async () => {
+  test('get returns messages in the order of the ids and omits unknown ids', async () => {
     const { feed } = await setup<string>()
     const a = await feed.append('a')
     const b = await feed.append('b')
@@ -153,7 +153,7 @@ describe('reading', () => {
     expect(messages[0]?.cursor).toBeNull()
   })
 
-  test('a page ends behind the message with which its bodies reach 4 MiB, and reads on from there', async () => {
+  test('a page ends after the message that reaches 4 MiB, and the next page continues there', async () => {
     const { feed } = await setup<string>({ codec: text })
     const large = ['a', 'b', 'c'].map((letter) => letter.repeat(2 * MIB))
     for (const body of large) await feed.append(body)
@@ -167,7 +167,7 @@ describe('reading', () => {
     expect(bodies(rest.messages)).toEqual(large.slice(2))
   })
 
-  test('get finds all, in as many calls as their bytes need', async () => {
+  test('get returns all messages, in as many calls as their sizes need', async () => {
     const { feed, calls } = await setup<string>({ codec: text })
     const large = ['a', 'b', 'c'].map((letter) => letter.repeat(2 * MIB))
     const ids: string[] = []
@@ -200,12 +200,12 @@ describe('reading', () => {
       return { met: met.length, error: null }
     }
 
-    test('gives nothing more of a page once its signal has aborted', async () => {
+    test('yields no more messages of a page after its signal has aborted', async () => {
       const reason = new Error('enough')
       expect(await follow((aborter) => aborter.abort(reason))).toEqual({ met: 3, error: reason })
     })
 
-    test('gives nothing more of a page once the instance closes', async () => {
+    test('yields no more messages of a page after the instance closes', async () => {
       expect(await follow((_, redis) => redis.close())).toEqual({
         met: 3,
         error: expect.objectContaining({ name: 'DriverError', code: 'closed' }),

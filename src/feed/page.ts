@@ -1,4 +1,4 @@
-// Pages of a feed: one script call, or waiting for something to come.
+// Reads pages of a feed: one script call, or waiting for a message.
 
 import { checkFlag, checkInteger } from '../runtime/values/arguments.ts'
 import { type WaitAttempt, toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
@@ -17,21 +17,24 @@ import {
 import type { FeedSource } from './partitions.ts'
 
 export interface ReadOptions extends Waiting {
-  /** The `next` of an earlier page; `'end'`: only what comes from now on; default: the oldest message. */
+  /**
+   * The `next` of an earlier page, the `cursor` of a message, or `'end'` for new messages only. Default: the oldest
+   * message.
+   */
   after?: string
-  /** Messages to return at most; default 20. */
+  /** The number of messages to return at most, 1 to 1,000. Default: 20. */
   limit?: number
-  /** Bytes of bodies: the page ends behind the message with which it reaches so many. Default, and the most: 4 MiB. */
+  /** The bytes of bodies, 1 byte to 4 MiB: the page ends after the message that reaches them. Default: 4 MiB. */
   maxBytes?: number
-  /** False hides what this handle's `origin` appended; default true. */
+  /** False: hides messages appended with the `origin` of this handle. Default: true. */
   echo?: boolean
-  /** False hides messages while a claim holds them; default true: an observer sees every message. */
+  /** False: hides messages while a claim holds them. Default: true. */
   includeClaimed?: boolean
-  /** True shows, behind the last visible message, those that are still delayed; default false. */
+  /** True: also shows delayed messages, after the last visible one. Default: false. */
   includeDelayed?: boolean
   /**
-   * Messages to look through at most, give or take a thousand, where those found so far are hidden: then comes an empty
-   * page with `more`, and reading goes on at its `next`. Default: all.
+   * The number of messages to scan at most, accurate to about a thousand, while all of them are hidden. After that an
+   * empty page with `more` is returned; continue at its `next`. Default: all.
    */
   lookThrough?: number
 }
@@ -55,24 +58,27 @@ export const PARTITIONED_READ_OPTIONS: readonly string[] = READ_OPTIONS.filter(
 )
 
 export interface Page<Body> extends FoundMessages<Body> {
-  /** Where to read on. It moves over messages that were hidden, and outlives those it came from. */
+  /**
+   * The cursor of the next page, for `after`. It also passes hidden messages, and stays valid when its messages are
+   * removed.
+   */
   readonly next: string
-  /** Whether there may be more behind this page already. */
+  /** True when more messages may already follow this page. */
   readonly more: boolean
   /** True when retention removed messages between `after` and this page before they were read. */
   readonly gap: boolean
-  /** True when `after` is of an earlier life of the feed, or the server lost its newest messages. */
+  /** True when `after` belongs to an earlier feed of this name, or the server lost its newest messages. */
   readonly reset: boolean
 }
 
 export interface PartitionedPage<Body> extends FoundPartitionedMessages<Body> {
-  /** Where to read on, in all partitions: never behind a message that was not returned. */
+  /** The cursor of the next page in all partitions: never after a message that was not returned. */
   readonly next: string
-  /** Whether there may be more behind this page already. */
+  /** True when more messages may already follow this page. */
   readonly more: boolean
   /** True when retention removed messages between `after` and this page before they were read. */
   readonly gap: boolean
-  /** True when `after` is of an earlier life of a partition, or a server lost its newest messages. */
+  /** True when `after` belongs to an earlier feed of this name, or a server lost its newest messages. */
   readonly reset: boolean
   /** The partitions with a gap. */
   readonly gaps: readonly number[]
@@ -80,12 +86,12 @@ export interface PartitionedPage<Body> extends FoundPartitionedMessages<Body> {
   readonly resets: readonly number[]
 }
 
-/** A page as it was found: what the codec could not read stands in its place. */
+/** A page with undecodable messages in their places. */
 export interface EntryPage<Found extends AnyEntry> {
   readonly entries: readonly Found[]
   readonly next: string
   readonly more: boolean
-  /** The partitions with a gap; of a feed that is not spread, 0. */
+  /** The partitions with a gap; 0 in a feed without partitions. */
   readonly gaps: readonly number[]
   readonly resets: readonly number[]
 }
@@ -101,7 +107,7 @@ export function toPage<Found extends AnyEntry>(page: EntryPage<Found>): ShownPag
   return { messages, undecodable, next, more, gap: gaps.length > 0, reset: resets.length > 0 }
 }
 
-/** Reads one page; an empty one when nothing comes within `wait`. */
+/** Reads one page; an empty one when no message arrives within `wait`. */
 export async function readPage<Body>(
   source: FeedSource<Body>,
   options: ReadOptions,
@@ -144,7 +150,7 @@ export function toReadTerms(
   }
 }
 
-// What one call looks at, whatever is hidden.
+// The number of messages that one call scans, hidden or not.
 const LOOKED_AT = 1000
 
 function toCalls(lookThrough: number | undefined): number {
@@ -152,7 +158,7 @@ function toCalls(lookThrough: number | undefined): number {
   return Math.ceil(checkInteger('lookThrough', lookThrough, 1, Number.MAX_SAFE_INTEGER) / LOOKED_AT)
 }
 
-/** Reads on until there is a message, something to tell, or nothing more, or no call is left. */
+/** Reads on until it finds a message, a gap or reset, or the end, or no call is left. */
 async function lookOn<Body>(
   cursor: Cursor<Body>,
   limits: FetchLimits,

@@ -7,11 +7,11 @@ import { keysFor, numbers, setup } from '../../test/partitioned-fixture.ts'
 type Claimed = PartitionClaim<number>
 type Named = Pick<Claimed, 'partition' | 'token'>
 
-// Shorter than the time after which a waiter looks by itself.
+// Shorter than the polling interval of a waiter.
 const WOKEN = { timeout: 8_000 }
 
 describe('claiming', () => {
-  test('the partitions take turns, and a claim is of one of them', async () => {
+  test('the partitions take turns, and a claim has messages of one', async () => {
     const { feed } = setup<number>()
     const keys = keysFor(4)
     await feed.appendMany(numbers(40).map((body) => ({ body, key: keys[body % 4] ?? '' })))
@@ -26,7 +26,7 @@ describe('claiming', () => {
     }
   })
 
-  test('messages are acked and given back by their ids; those of another partition are refused', async () => {
+  test('messages are acked and released by id; ids of another partition are rejected', async () => {
     const { feed } = setup<string>()
     await feed.appendMany([
       { body: 'a', key: 'k' },
@@ -60,7 +60,7 @@ describe('claiming', () => {
     expect((await waiting)?.messages).toMatchObject([{ body: 'work', partition }])
   })
 
-  test('whoever knows only partitions and tokens extends, acks and releases, each claim by itself', async () => {
+  test('partition and token are enough to extend, ack and release, each claim separately', async () => {
     const { feed, redis, name } = setup<number>()
     const keys = keysFor(4)
     await feed.appendMany(numbers(8).map((body) => ({ body, key: keys[body % 2] ?? '' })))
@@ -110,7 +110,7 @@ describe('claiming', () => {
     expect(await feed.byToken.ack([{ partition, token }])).toEqual([{ outcome: 'acked', refused: [] }])
   })
 
-  test('a waiting worker gets what a dead one held as soon as its lease is over', WOKEN, async () => {
+  test('a waiting worker gets the messages of a dead one as soon as its lease ends', WOKEN, async () => {
     const { feed } = setup<string>()
     await feed.append('work')
     await feed.claim({ lease: '300ms' })
@@ -118,7 +118,7 @@ describe('claiming', () => {
     expect(bodies((await feed.claim({ wait: '20s' }))?.messages ?? [])).toEqual(['work'])
   })
 
-  test('messages claimed in vain become dead letters of the whole feed', async () => {
+  test('messages claimed too often become dead letters of the whole feed', async () => {
     const { feed } = setup<number>({ maxClaims: 1 })
     const appended = await feed.appendMany(numbers(12).map((body) => ({ body, key: `${body}` })))
     for (;;) {
@@ -136,7 +136,7 @@ describe('claiming', () => {
 })
 
 describe('subscribers', () => {
-  test('a stored position is found again, only moves forward, and can be forgotten', async () => {
+  test('a stored position is found again, only moves forward, and can be deleted', async () => {
     const { redis, name, feed } = setup<number>()
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
     const ada = feed.subscriber('ada')
@@ -158,7 +158,7 @@ describe('subscribers', () => {
     expect(await again.forget()).toBe(false)
   })
 
-  test('a step back to what a handle has stored itself is one, though others went on since', async () => {
+  test('a rewind to the cursor that this handle stored moves back although others advanced since', async () => {
     const { redis, name, feed } = setup<number>()
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
     const open = () => redis.feed<number>(name, { partitions: 4 }).subscriber('ada')
@@ -171,7 +171,7 @@ describe('subscribers', () => {
     expect(await open().cursor()).toBe(first)
   })
 
-  test('a step to what a handle has stored itself tells what is stored now, also that it is gone', async () => {
+  test('a commit of the cursor that this handle stored returns the stored cursor, or null after forget', async () => {
     const { redis, name, feed } = setup<number>()
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
     const open = () => redis.feed<number>(name, { partitions: 4 }).subscriber('ada')
@@ -186,7 +186,7 @@ describe('subscribers', () => {
     expect(await ada.commit(later)).toBeNull()
   })
 
-  test('a cursor from before any partition had begun is the beginning of all', async () => {
+  test('a cursor from before the first message means the start of all partitions', async () => {
     const { feed } = setup<number>()
     const nothing = (await feed.read()).next
     for (const n of numbers(20)) await feed.append(n, { key: `${n}` })
@@ -211,7 +211,7 @@ describe('subscribers', () => {
   })
 })
 
-test('inspect sums up, and shows each partition', async () => {
+test('inspect returns sums and each partition', async () => {
   const { feed } = setup<number>()
   await feed.appendMany(numbers(20).map((body) => ({ body, key: `${body}` })))
   await feed.append(20, { delay: '1h' })

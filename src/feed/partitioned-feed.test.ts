@@ -19,7 +19,7 @@ describe('partitions', () => {
     expect(() => partitionOf('\ud800', 16)).toThrow(InvalidArgumentError)
   })
 
-  test('a partition shares no key with a feed whose name looks like one', async () => {
+  test('a partition shares no key with a feed that is named like a partition', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 1 })
     await feed.append('in the partition')
 
@@ -44,7 +44,7 @@ describe('partitions', () => {
 })
 
 describe('odd arguments', () => {
-  test('are refused by their names', async () => {
+  test('are rejected by name', async () => {
     const { redis, name, feed } = setup<number>()
     const odd = <Value>(value: unknown): Value => value as Value
 
@@ -61,7 +61,7 @@ describe('odd arguments', () => {
     await expect(feed.byToken.ack([lease])).rejects.toThrow(/^partition must be a whole number/)
   })
 
-  test('an id that is asked for twice is told once', async () => {
+  test('a repeated id is returned once', async () => {
     const { feed } = setup<number>()
     const { id } = await feed.append(7)
 
@@ -70,7 +70,7 @@ describe('odd arguments', () => {
 })
 
 describe('the number of partitions', () => {
-  test('whoever thinks of another number is refused, wherever the messages lie', async () => {
+  test('rejects a handle with another number, whichever partitions have messages', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 16 })
     await feed.append('far away', { key: keysFor(16)[12] ?? '' })
     const wrong = redis.feed<string>(name, { partitions: 8 })
@@ -92,7 +92,7 @@ describe('the number of partitions', () => {
     expect(bodies((await feed.read()).messages)).toEqual(['far away'])
   })
 
-  test('the number stays known when every message has expired', async () => {
+  test('stays known when every message has expired', async () => {
     const there = setup<string>({ partitions: 4 })
     await there.feed.append('short', { ttl: '10ms', key: keysFor(4)[2] ?? '' })
     await there.feed.append('short', { ttl: '10ms', key: keysFor(4)[0] ?? '' })
@@ -105,26 +105,23 @@ describe('the number of partitions', () => {
   test.each([
     [16, 8],
     [8, 16],
-  ])(
-    'a writer that has not heard of a clear, and of %i partitions becoming %i, is refused',
-    async (old, fresh) => {
-      const there = setup<string>({ partitions: old })
-      const { redis, name, feed } = there
-      const all = keysFor(old).map((key, at) => ({ body: `late ${at}`, key }))
-      await feed.appendMany(all)
-      await redis.feed(name, { partitions: old }).clear()
-      const anew = redis.feed<string>(name, { partitions: fresh })
-      await anew.append('anew')
+  ])('rejects a writer that missed a clear and a change from %i partitions to %i', async (old, fresh) => {
+    const there = setup<string>({ partitions: old })
+    const { redis, name, feed } = there
+    const all = keysFor(old).map((key, at) => ({ body: `late ${at}`, key }))
+    await feed.appendMany(all)
+    await redis.feed(name, { partitions: old }).clear()
+    const recreated = redis.feed<string>(name, { partitions: fresh })
+    await recreated.append('recreated')
 
-      for (const { body, key } of all) {
-        await expect(feed.append(body, { key })).rejects.toThrow(`partitions must be ${fresh}`)
-      }
-      await expect(feed.appendMany(all)).rejects.toThrow(`partitions must be ${fresh}`)
-      expect(bodies((await anew.read()).messages)).toEqual(['anew'])
-    },
-  )
+    for (const { body, key } of all) {
+      await expect(feed.append(body, { key })).rejects.toThrow(`partitions must be ${fresh}`)
+    }
+    await expect(feed.appendMany(all)).rejects.toThrow(`partitions must be ${fresh}`)
+    expect(bodies((await recreated.read()).messages)).toEqual(['recreated'])
+  })
 
-  test('a writer that has not heard of a clear goes on with the same number', async () => {
+  test('accepts a writer that missed a clear but has the same number', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 8 })
     await feed.append('before')
     await redis.feed(name, { partitions: 8 }).clear()
@@ -134,7 +131,7 @@ describe('the number of partitions', () => {
     expect(bodies((await feed.read()).messages)).toEqual(['late'])
   })
 
-  test('a handle that says none is refused where the feed is spread, and one that says some where it is not', async () => {
+  test('rejects a handle without partitions on a feed with them, and the reverse', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 8 })
     await feed.append('spread')
     const plain = redis.feed<string>(name)
@@ -163,23 +160,23 @@ describe('the number of partitions', () => {
     expect(await spread.append('now')).toMatchObject({ duplicate: false })
   })
 
-  test('a writer that did not see the feed being begun anew is refused, and hides no message', async () => {
+  test('rejects a writer that missed the new feed, and hides no message', async () => {
     const there = setup<string>({ partitions: 16 })
     const { redis, name, feed } = there
     await feed.append('before', { key: 'any' })
     await redis.feed(name, { partitions: 16 }).clear()
-    const anew = redis.feed<string>(name, { partitions: 8 })
-    await anew.append('anew')
+    const recreated = redis.feed<string>(name, { partitions: 8 })
+    await recreated.append('recreated')
 
     const late = feed.append('late', { key: keysFor(16)[12] ?? '' })
 
     await expect(late).rejects.toThrow('partitions must be 8')
     const left = (await keysOf(there)).filter((key) => key.includes(':12}'))
     for (const key of left) expect(await there.client.pttl(key)).toBeGreaterThan(0)
-    expect(bodies((await anew.read()).messages)).toEqual(['anew'])
+    expect(bodies((await recreated.read()).messages)).toEqual(['recreated'])
   })
 
-  test('is refused also where it comes in one turn with the right one', async () => {
+  test('rejects a wrong handle also in the same tick as a right one', async () => {
     const { redis, name, feed } = setup<string>({ partitions: 4 })
     await feed.appendMany(keysFor(4).map((key) => ({ key, body: 'there' })))
     const wrong = redis.feed<string>(name, { partitions: 8 })
@@ -192,12 +189,12 @@ describe('the number of partitions', () => {
     expect([right.status, other.status]).toEqual(['fulfilled', 'rejected'])
   })
 
-  test('a cursor of a feed in another number of partitions is refused', async () => {
+  test('rejects a cursor of a feed with another number', async () => {
     const { redis, feed } = setup<string>({ partitions: 4 })
     const other = await redis.feed(randomUUID(), { partitions: 5 }).read()
 
     await expect(feed.read({ after: other.next })).rejects.toThrow(
-      'after is of a feed in 5 partitions, not in 4',
+      'after is a cursor of a feed in 5 partitions, not in 4',
     )
   })
 
@@ -210,7 +207,7 @@ describe('the number of partitions', () => {
     'p4.0-0.0-0.0-0.0-00',
     'p4.0-0.0-0.0-0.0-zzzzzzzzzzz',
     'p4.0-0.0-0.0-0.0-0 ',
-  ])('the forged cursor %j is refused', async (after) => {
+  ])('rejects the forged cursor %j', async (after) => {
     const { feed } = setup<string>({ partitions: 4 })
 
     await expect(feed.read({ after })).rejects.toMatchObject({
@@ -221,7 +218,7 @@ describe('the number of partitions', () => {
 })
 
 test.each(await waysToOpen('clusters'))(
-  'with %s, partitions lie on different nodes and work as one feed',
+  'with %s, partitions are on different nodes and work as one feed',
   async (_, open) => {
     const { driver, close } = await open(inject('clusterPorts'))
     const redis = perilune(driver, { namespace: 'partition-test', deadline: '10s' })
@@ -255,7 +252,7 @@ test.each(await waysToOpen('clusters'))(
   },
 )
 
-/** How many nodes hold keys of the feed. */
+/** The number of nodes with keys of the feed. */
 async function nodesOf(name: string): Promise<number> {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   try {

@@ -34,7 +34,7 @@ import { PartitionedSubscriber, type SubscriberOptions } from './subscriber.ts'
 import { type PartitionedTailOptions, type TailedPartitionedMessage, tail, tailOptions } from './tail.ts'
 
 export interface PartitionedFeedOptions<Body> extends FeedOptions<Body> {
-  /** Over how many slots the feed is spread, 1 to 64. It stays so until the feed is cleared. */
+  /** The number of partitions, each in its own slot, 1 to 64. It cannot change until the feed is cleared. */
   partitions: number
 }
 
@@ -43,12 +43,12 @@ const TAIL_OPTIONS = tailOptions(PARTITIONED_READ_OPTIONS)
 const SUBSCRIBER_OPTIONS = TAIL_OPTIONS.filter((option) => option !== 'after')
 
 /**
- * A feed that is spread over several slots, for more than one node can take. Each partition is a feed with
- * an order of its own; messages of one key share a partition. One cursor reads them all.
+ * A feed over several slots, for more load than one node can take. Each partition is a feed with its own order, and
+ * messages of one key share a partition. One cursor reads all partitions.
  */
 export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMessage<Body>> {
   readonly name: string
-  /** Claims, for whoever knows only their partitions and tokens. */
+  /** Settles and extends claims by their partitions and tokens alone, also from another process. */
   readonly byToken: ClaimsByToken<PartitionClaimLease, PartitionClaim<Body>>
   readonly #options: PartitionedFeedOptions<Body>
   readonly #terms: FeedTerms
@@ -56,7 +56,7 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   readonly #router: MessageRouter<Body>
   readonly #claims: FeedClaims<Body, PartitionClaim<Body>>
 
-  /** `beside`: the dead letters of the feed of that name. */
+  /** `beside`: opens the dead letters of the feed of that name. */
   constructor(runtime: Runtime, name: string, options: PartitionedFeedOptions<Body>, beside?: 'dead') {
     const { partitions, ...each } = options
     const count = checkInteger('partitions', partitions, 1, MAX_PARTITIONS)
@@ -73,14 +73,14 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     )
   }
 
-  /** How many partitions the feed has. */
+  /** The number of partitions. */
   get partitions(): number {
     return this.#partitions.spread
   }
 
   /**
-   * Appends one message to the partition of its key; without a key to that of its idempotency key; without
-   * either to each partition in turn. Resolves to what it is called, once the server has it. Throws InvalidArgumentError.
+   * Appends one message to the partition of its key, without a key to that of its idempotency key, without either to
+   * each partition in turn. Resolves to its id when the server has stored it. Throws InvalidArgumentError.
    */
   async append(body: Body, options: PartitionedAppendOptions = {}): Promise<PartitionedAppended> {
     checkOptions('options', options, PARTITIONED_APPEND_OPTIONS)
@@ -88,18 +88,18 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   }
 
   /**
-   * Appends messages; the results are in their order. Those of one partition stay together and in order, as
-   * in a feed; those without a key share one. Several partitions are several calls: an error leaves what
-   * the others did, and repeating is safe with idempotency keys. Throws InvalidArgumentError.
+   * Appends messages; resolves to results in their order. Messages of one partition stay together and in order;
+   * messages without a key share one partition. Each partition needs its own call: an error leaves the messages of
+   * the others appended, and a repeat is safe with idempotency keys. Throws InvalidArgumentError.
    */
   async appendMany(messages: readonly NewPartitionedMessage<Body>[]): Promise<PartitionedAppended[]> {
     return this.#router.appendMany(messages)
   }
 
   /**
-   * Reads the messages after a cursor in all partitions; an empty page when nothing comes within `wait`.
-   * They are merged oldest first, as far as the clocks of the servers agree; within a partition the order
-   * is exact. Throws the signal's reason.
+   * Reads a page of messages after a cursor in all partitions. They are merged oldest first, as far as the clocks of
+   * the servers agree; within a partition the order is exact. Resolves to an empty page when no message arrives
+   * within `wait`. Throws InvalidArgumentError, or the signal's reason.
    */
   async read(options: PartitionedReadOptions = {}): Promise<PartitionedPage<Body>> {
     const page = await this.#readEntries(options)
@@ -107,20 +107,21 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   }
 
   /**
-   * Yields every message after `after` and then those that come, also after an outage. Throws the signal's reason, and
-   * what no retry would change.
+   * Yields every message after `after` and then each new one, and continues after an outage. Throws the signal's
+   * reason, and errors that no retry can fix.
    */
   tail(options: PartitionedTailOptions = {}): AsyncGenerator<TailedPartitionedMessage<Body>> {
     return this.#tail(options, TAIL_OPTIONS)
   }
 
-  /** As `tail`, from the oldest message. */
+  /** Like `tail`, from the oldest message. */
   [Symbol.asyncIterator](): AsyncGenerator<TailedPartitionedMessage<Body>> {
     return this.tail()
   }
 
   /**
-   * Looks messages up by id, in the order asked; ids that are not in the feed are left out. Throws InvalidArgumentError.
+   * Looks messages up by id, in the order requested; ids that are not in the feed are omitted. Throws
+   * InvalidArgumentError.
    */
   async get(ids: readonly string[]): Promise<FoundPartitionedMessages<Body>> {
     const found = await lookUp(this.#partitions, ids, ({ partition }, entry) =>
@@ -130,16 +131,17 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   }
 
   /**
-   * Removes messages by id. Those that a live claim holds stay and are named, unless `evenClaimed`. Resolves to how many were
-   * removed, and which stayed. Throws InvalidArgumentError.
+   * Removes messages by id. Messages that a live claim holds are kept, unless `evenClaimed` is true. Resolves to the
+   * number of removed messages and the ids of those kept. Throws InvalidArgumentError.
    */
   async remove(ids: readonly string[], options: RemoveOptions = {}): Promise<Removed> {
     return removeMessages(this.#partitions, ids, options)
   }
 
   /**
-   * Claims the oldest free messages of one partition, the partitions taking turns: a claim never spans two.
-   * Resolves to null when there are none in any within `wait`. Throws the signal's reason.
+   * Claims the oldest free messages of one partition; the partitions take turns, and a claim never spans two.
+   * Resolves to null when no partition has a free message within `wait`. Throws InvalidArgumentError, or the signal's
+   * reason.
    */
   async claim(options: ClaimOptions = {}): Promise<PartitionClaim<Body> | null> {
     checkOptions('options', options, CLAIM_OPTIONS)
@@ -147,17 +149,17 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
   }
 
   /**
-   * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. Should
-   * this process die in between, they are free again after half a minute; none is lost. Where the server does not say that they are
-   * acked, they are had all the same, and may come once more. What the codec cannot read becomes a
-   * dead letter. Resolves to an empty list when there was none in time. Throws InvalidArgumentError, or the signal's reason.
+   * Takes the oldest free messages of one partition out of the feed: a claim that is acked at once. If this process
+   * dies in between, no message is lost: they are free again after 30 seconds. If the ack is not answered, the
+   * messages are returned all the same and may be delivered again. Undecodable messages become dead letters. Resolves
+   * to an empty list when none is free within `wait`. Throws InvalidArgumentError, or the signal's reason.
    */
   async pop(options: Omit<ClaimOptions, 'lease' | 'grace'> = {}): Promise<PartitionedMessage<Body>[]> {
     checkOptions('options', options, TAKE_OPTIONS)
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
-  /** A reader whose position is stored with every partition. It is made by its first use. */
+  /** A reader whose position is stored in every partition. Its first use creates it. Throws InvalidArgumentError. */
   subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
     const feed = {
@@ -170,20 +172,23 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return new PartitionedSubscriber<Body>(feed, checkName('name', name), options)
   }
 
-  /** The messages that were claimed `maxClaims` times in vain: a feed of its own, in the same slots. */
+  /**
+   * The dead letters: messages that were claimed `maxClaims` times without an ack, in a separate feed in the same
+   * slots.
+   */
   get deadLetters(): PartitionedFeed<Body> {
     const { maxClaims: _, ...options } = this.#options
     return new PartitionedFeed(this.#partitions.runtime, this.name, options, 'dead')
   }
 
-  /** A read-only picture, with one of each partition. */
+  /** Reads the state of the feed and of each partition. */
   async inspect(): Promise<PartitionedInspection<Body>> {
     return inspectPartitions(this.#partitions)
   }
 
   /**
-   * Deletes all partitions with their subscribers and dead letters, and then the number of partitions is
-   * forgotten. Resolves to false when there was nothing.
+   * Deletes all partitions with their subscribers and dead letters, and then the partition count, so that another
+   * count may be chosen. Resolves to false when the feed did not exist.
    */
   async clear(): Promise<boolean> {
     return this.#partitions.clear()

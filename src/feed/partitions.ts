@@ -1,5 +1,5 @@
-// The partitions of one feed: units of their own, each in a slot of its own. How many there are is agreed upon by all who use
-// it: src/runtime/partitions/agreement.ts. A feed that is not spread has one, and nothing to agree upon.
+// The partitions of one feed: separate units, each in its own slot. All handles must use the same partition count,
+// which src/runtime/partitions/agreement.ts checks. A feed without partitions has one unit and no count to check.
 
 import { agree, clear, disband, propose } from '../generated/feed.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -8,15 +8,15 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { Agreement } from '../runtime/partitions/agreement.ts'
 import { type Codec, codecOr, json } from '../runtime/values/codec.ts'
 
-/** One partition of a feed, or a feed that is not spread: what its parts share. */
+/** One partition of a feed, or a feed without partitions. */
 export interface FeedSource<Body> {
   readonly unit: Unit
   readonly codec: Codec<Body>
-  /** Over how many partitions the feed is spread, for scripts; 0: it is not. */
+  /** The partition count, for scripts; 0: a feed without partitions. */
   readonly spread: number
-  /** That number, as all have to say it; null: the feed has none. */
+  /** Checks that all handles use the same count; null without partitions. */
   readonly agreement: Agreement | null
-  /** Which of them this is; 0 where the feed is not spread. */
+  /** The index of this partition; 0 without partitions. */
   readonly partition: number
 }
 
@@ -25,7 +25,7 @@ const FEED = { structure: 'feed', since: '6.2.0' }
 export class Partitions<Body> {
   readonly all: readonly FeedSource<Body>[]
   readonly agreement: Agreement | null
-  /** Where those listen who wait for a change in any of them. */
+  /** The channels that announce a change in any partition. */
   readonly channel: string | readonly string[]
 
   constructor(units: readonly Unit[], codec: Codec<Body> | undefined, agreement: Agreement | null = null) {
@@ -40,7 +40,7 @@ export class Partitions<Body> {
     return this.all[0] as FeedSource<Body>
   }
 
-  /** How many there are; 0: the feed is not spread. */
+  /** The partition count; 0: a feed without partitions. */
   get spread(): number {
     return this.first.spread
   }
@@ -57,12 +57,12 @@ export class Partitions<Body> {
     return source
   }
 
-  /** Calls every partition at once; the results in the order of the partitions. */
+  /** Calls every partition at once; resolves to the results in the order of the partitions. */
   map<Value>(call: (source: FeedSource<Body>) => Promise<Value>): Promise<Value[]> {
     return Promise.all(this.all.map(call))
   }
 
-  /** Deletes every partition. Resolves to false when there was nothing. Throws InvalidArgumentError. */
+  /** Deletes every partition. Resolves to false when the feed did not exist. Throws InvalidArgumentError. */
   async clear(): Promise<boolean> {
     const clearAll = (): Promise<boolean[]> => this.map(({ unit }) => clearUnit(unit))
     const { agreement, first } = this
@@ -80,12 +80,12 @@ async function clearUnit(unit: Unit): Promise<boolean> {
   return existed
 }
 
-/** The unit of a feed that is not spread. */
+/** The unit of a feed without partitions. */
 export function feedUnit(runtime: Runtime, name: string): Unit {
   return new Unit(runtime, { ...FEED, name })
 }
 
-/** `beside`: the unit beside each partition's own, such as that of its dead letters. */
+/** `beside`: uses the adjacent unit of each partition, such as that of its dead letters. */
 export function spreadOver<Body>(
   home: Unit,
   count: number,
@@ -100,7 +100,7 @@ export function spreadOver<Body>(
   return new Partitions(units, codec, new Agreement(home, count, { propose, agree, disband }))
 }
 
-/** The shortest of some times, where 0 is never. */
+/** The shortest of some delays; 0 means never. */
 export function soonest(times: readonly number[]): number {
   const some = times.filter((ms) => ms > 0)
   return some.length === 0 ? 0 : Math.min(...some)

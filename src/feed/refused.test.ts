@@ -2,7 +2,7 @@ import { type Driver, type Feed, InvalidArgumentError, type Perilune, perilune }
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/feed-fixture.ts'
 
-describe('what is refused', () => {
+describe('rejected arguments', () => {
   const refused: [string, string, (feed: Feed<unknown>, redis: Perilune) => unknown][] = [
     ['an empty name', 'name', (_, redis) => redis.feed('')],
     ['a name with a control character', 'name', (_, redis) => redis.feed('a\nb')],
@@ -33,34 +33,38 @@ describe('what is refused', () => {
     ['an origin with spaces', 'origin', (_, redis) => redis.feed('a', { origin: 'a b' })],
     ['keeping nothing', 'retention.count', (_, redis) => redis.feed('a', { retention: 0 })],
     [
-      'an unknown word in keep',
+      'an unknown option in retention',
       'retention.max',
       (_, redis) => redis.feed('a', { retention: { max: 1 } as never }),
     ],
     [
-      'a flag of remove in words',
+      'a flag of remove as text',
       'evenClaimed',
       (feed) => feed.remove(['1'], { evenClaimed: 'false' as never }),
     ],
-    ['a flag of read in words', 'echo', (feed) => feed.read({ echo: 'false' as never })],
-    ['another one of read', 'includeClaimed', (feed) => feed.read({ includeClaimed: 'no' as never })],
-    ['one of read that is a number', 'includeDelayed', (feed) => feed.read({ includeDelayed: 0 as never })],
+    ['a flag of read as text', 'echo', (feed) => feed.read({ echo: 'false' as never })],
+    [
+      'another flag of read as text',
+      'includeClaimed',
+      (feed) => feed.read({ includeClaimed: 'no' as never }),
+    ],
+    ['a flag of read as a number', 'includeDelayed', (feed) => feed.read({ includeDelayed: 0 as never })],
     ['a flag of a tail', 'echo', (feed) => feed.tail({ echo: 'false' as never }).next()],
     ['a flag of a subscriber', 'protect', (feed) => feed.subscriber('ada', { protect: 'false' as never })],
     [
-      'a flag of a step',
+      'a flag of commit',
       'rewind',
       (feed) => feed.subscriber('ada').commit('1-1', { rewind: 'false' as never }),
     ],
     [
-      'what is to be told, and is no function',
+      'an onUndecodable that is not a function',
       'onUndecodable',
       (feed) => feed.tail({ onUndecodable: 5 as never }).next(),
     ],
-    ['advancing to nowhere', 'cursor', (feed) => feed.subscriber('ada').commit(null)],
+    ['a commit of null', 'cursor', (feed) => feed.subscriber('ada').commit(null)],
   ]
 
-  test.each(refused)('%s is refused by the name %s', async (_, argument, call) => {
+  test.each(refused)('%s is rejected by the name %s', async (_, argument, call) => {
     const { feed, redis, calls } = await setup()
 
     const error = await Promise.resolve()

@@ -34,7 +34,7 @@ describe('appending', () => {
     expect(appended.slice(4).map(({ partition }) => partition)).toEqual(first)
   })
 
-  test('writers begin with any partition, so that those who write once do not all meet in one', async () => {
+  test('writers begin with a random partition, so that single writes spread over all', async () => {
     const { redis, name } = setup<number>()
     const writers = numbers(30).map(() => redis.feed<number>(name, { partitions: 4 }))
 
@@ -66,7 +66,7 @@ describe('appending', () => {
     expect(messages.map(({ partition }) => partition)).toEqual(appended.map(({ partition }) => partition))
   })
 
-  test('a list with one wrong message appends nothing to any partition', async () => {
+  test('a list with one invalid message appends nothing to any partition', async () => {
     const { feed } = setup<number>()
     const wrong = { body: 2, key: 'b', delay: 'soon' as '1s' }
 
@@ -75,7 +75,7 @@ describe('appending', () => {
     expect((await feed.inspect()).total).toBe(0)
   })
 
-  test('a burst that begins all partitions asks for their number a few times, and then no more', async () => {
+  test('a burst that creates all partitions reads their number a few times, and then never again', async () => {
     const { redis, name, calls } = await feedSetup({ clock: 'real' })
     const feed = redis.feed<number>(name, { partitions: 4 })
     const asked = (): number => calls.filter((call) => call === 'feed/subscribe').length

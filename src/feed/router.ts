@@ -1,4 +1,4 @@
-// Which partition gets a message.
+// Chooses the partition of a message.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -11,22 +11,23 @@ import { type AppendOptions, checkNewMessage, type OutgoingMessage } from './new
 import type { Partitions } from './partitions.ts'
 
 export interface PartitionedAppendOptions extends AppendOptions {
-  /** Messages of one key share a partition, and so keep their order; default: each partition in turn. */
+  /** Messages of one key share a partition and so keep their order. Default: each partition in turn. */
   key?: string
 }
 
 export interface NewPartitionedMessage<Body> extends PartitionedAppendOptions {
+  /** The body; at most 4 MiB when encoded. */
   body: Body
 }
 
 export interface PartitionedAppended {
   readonly id: string
   readonly partition: number
-  /** True when its idempotency key was known: nothing was appended, `id` is that of the first. */
+  /** True when the idempotency key was known: nothing was appended, and `id` is that of the first message. */
   readonly duplicate: boolean
 }
 
-/** Messages that go to one partition, and their places in the list they came in. */
+/** The messages for one partition, and their indices in the caller's list. */
 interface Share {
   readonly messages: OutgoingMessage[]
   readonly places: number[]
@@ -69,7 +70,7 @@ export class MessageRouter<Body> {
     return results
   }
 
-  /** Sorts messages by partition, and checks all of them before any is sent. */
+  /** Groups messages by partition, and checks all of them before any is sent. */
   #share(messages: readonly NewPartitionedMessage<Body>[]): Map<number, Share> {
     if (!Array.isArray(messages)) throw new InvalidArgumentError('messages', 'must be a list')
     const shares = new Map<number, Share>()
@@ -87,7 +88,7 @@ export class MessageRouter<Body> {
     return shares
   }
 
-  // A message that is sent again must come to the partition that knows its idempotency key.
+  // A repeated message must go to the partition that knows its idempotency key.
   #route(key: string | undefined, idempotencyKey: string | undefined, turn: number): number {
     const decisive = key ?? idempotencyKey
     return decisive === undefined ? turn : partitionOf(decisive, this.#appenders.length)

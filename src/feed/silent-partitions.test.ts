@@ -18,7 +18,7 @@ async function prepare(deadline: '1m' | '1s' = '1m') {
   return { redis, silence, name: randomUUID() }
 }
 
-test('beside a silent partition messages of the others are claimed, and its own are given back', async () => {
+test('with one silent partition, messages of others are claimed, and its own are given back', async () => {
   const { redis, silence, name } = await prepare()
   const options = { partitions: 4, maxClaims: 1 }
   const feed = redis.feed<number>(name, options)
@@ -31,12 +31,12 @@ test('beside a silent partition messages of the others are claimed, and its own 
   expect(new Set(claimed)).toEqual(new Set([0, 1, 3]))
   silence.of = () => false
   silence.end()
-  // Nobody got them: they are no dead letters.
+  // No consumer received them, so they are not dead letters.
   const open = redis.feed<number>(name, options)
   await until(async () => (await open.claim())?.messages[0]?.body === 2)
 })
 
-test('beside a silent partition messages of the others are waited for', async () => {
+test('with one silent partition, a claim waits for messages of others', async () => {
   const { redis, silence, name } = await prepare()
   const feed = redis.feed<string>(name, { partitions: 2 })
   const [key = ''] = keysFor(2)
@@ -56,7 +56,7 @@ test('beside a silent partition messages of the others are waited for', async ()
   silence.end()
 })
 
-test('what is claimed for a caller who has gone is given back, and no dead letter', async () => {
+test('messages claimed for a caller that left are given back, not dead-lettered', async () => {
   const { redis, silence, name } = await prepare()
   const feed = redis.feed<number>(name, { maxClaims: 1 })
   await feed.append(7)
@@ -73,7 +73,7 @@ test('what is claimed for a caller who has gone is given back, and no dead lette
   await until(async () => (await open.claim())?.messages[0]?.body === 7)
 })
 
-test('whoever finds nothing does without the number of partitions that nobody tells in time', async () => {
+test('an empty read does not need the number of partitions, if no server returns it in time', async () => {
   const { redis, silence, name } = await prepare()
   await redis.feed<number>(name, { partitions: 2 }).append(1)
   const feed = redis.feed<number>(name, { partitions: 2 })
@@ -85,7 +85,7 @@ test('whoever finds nothing does without the number of partitions that nobody te
 })
 
 test.each<['claim' | 'pop']>([['claim'], ['pop']])(
-  'where no partition answers %s ends before a call that was begun after it',
+  'when no partition answers, %s ends before a call that began after it',
   async (method) => {
     const { redis, silence, name } = await prepare('1s')
     const feed = redis.feed<number>(name, { partitions: 4 })

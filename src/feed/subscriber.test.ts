@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bodies, setup } from '../../test/feed-fixture.ts'
 
 describe('subscribers', () => {
-  test('a subscriber goes on where it advanced to', async () => {
+  test('a subscriber continues at its committed cursor', async () => {
     const { feed } = await setup<string>()
     await feed.appendMany([{ body: 'a' }, { body: 'b' }, { body: 'c' }])
     const ada = feed.subscriber('ada')
@@ -30,7 +30,7 @@ describe('subscribers', () => {
     expect((await feed.inspect()).total).toBe(2)
   })
 
-  test('a subscriber can be forgotten', async () => {
+  test('a subscriber can be deleted', async () => {
     const { feed } = await setup<number>()
     const ada = feed.subscriber('ada')
     const cursor = await ada.cursor()

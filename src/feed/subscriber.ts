@@ -10,34 +10,37 @@ import type { FeedSource, Partitions } from './partitions.ts'
 import type { PartitionedTailOptions, TailedMessage, TailedPartitionedMessage, TailOptions } from './tail.ts'
 
 export interface SubscriberOptions {
-  /** Where a new subscriber begins: a cursor, `'end'`, or by default the oldest message. */
+  /** Where a new subscriber begins: a cursor or `'end'`. Default: the oldest message. */
   from?: string
-  /** True keeps retention from removing what this subscriber has not passed; default false. Stays until `forget`. */
+  /**
+   * True: retention does not remove messages that this subscriber has not passed; this stays in effect until
+   * `forget`. Default: false.
+   */
   protect?: boolean
 }
 
 export interface CommitOptions {
-  /** True lets the subscriber move back; default false: it only moves forward. */
+  /** True: the subscriber may move back. Default: false. */
   rewind?: boolean
 }
 
 /** How a feed is read and followed from a cursor. */
 export interface SubscribedFeed<Options, Shown, Follow, Tailed> {
   readonly partitions: Partitions<unknown>
-  /** Names of options of a page. */
+  /** The option names of a page. */
   readonly known: readonly string[]
   read(options: Options & { after: string }): Promise<Shown>
   tail(options: Follow, begin: () => Promise<string>): AsyncGenerator<Tailed>
 }
 
-/** What readers of a feed and of one in partitions have in common. */
+/** The common part of subscribers of feeds with and without partitions. */
 class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   readonly name: string
   readonly #feed: SubscribedFeed<Options, Shown, Follow, Tailed>
-  /** Where a new one begins, in each partition; none: at the oldest message. */
+  /** Where a new subscriber begins in each partition; empty: at the oldest message. */
   readonly #from: readonly string[]
   readonly #protected: boolean
-  /** What each partition has stored, as far as this handle knows. */
+  /** The stored cursor of each partition, as far as this handle knows. */
   #known: readonly string[] = []
 
   constructor(
@@ -51,20 +54,20 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     this.#protected = checkFlag('protect', protect)
   }
 
-  /** The stored cursor. The first call makes the subscriber. */
+  /** The stored cursor. The first call creates the subscriber. */
   async cursor(): Promise<string> {
     return this.#know(await this.#feed.partitions.map((source) => this.#cursorIn(source)))
   }
 
   /**
-   * Yields every message after the stored cursor, then those that come, also after an outage. Throws the signal's reason,
-   * and what no retry would change.
+   * Yields every message after the stored cursor and then each new one, and continues after an outage. Throws the
+   * signal's reason, and errors that no retry can fix.
    */
   read(options: Follow = {} as Follow): AsyncGenerator<Tailed> {
     return this.#feed.tail(options, () => this.cursor())
   }
 
-  /** One page after the stored cursor. */
+  /** Reads one page after the stored cursor. */
   async page(options: Options = {} as Options): Promise<Shown> {
     const known = this.#feed.known.filter((option) => option !== 'after')
     checkOptions('options', options, known)
@@ -73,10 +76,11 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   }
 
   /**
-   * Stores a cursor; everything up to it is dealt with. Resolves to the cursor now stored, which is a later one where another
-   * process was faster, or null when subscriber or feed have been removed, if only from a partition. In a feed in partitions a
-   * step forward is one of those partitions only where the cursor is another than this handle knows of, and tells of the others
-   * what it knows. An error may leave some partitions advanced; repeating it is safe.
+   * Stores a cursor: everything up to it is processed. Resolves to the stored cursor, which is a later one if another
+   * process was faster, or to null when the subscriber or the feed was removed, even from one partition only. In a
+   * feed in partitions, a step forward calls only partitions whose cursor differs from the one this handle knows; for
+   * the others it returns what it knows. An error may leave some partitions advanced; a repeat is safe. Throws
+   * InvalidArgumentError.
    */
   async commit(cursor: string | null, options: CommitOptions = {}): Promise<string | null> {
     checkOptions('options', options, ['rewind'])
@@ -85,7 +89,8 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     if (cursor === null || cursor === 'end') throw notVisible(partitions.spread)
     const wanted = splitCursor('cursor', cursor, partitions.spread)
     const known = this.#known
-    // Others may have moved what this handle has stored: a step back, or one that goes nowhere, is told everywhere.
+    // Other processes may have moved the stored cursors: a rewind, or a commit without a change, is sent to every
+    // partition.
     const isEverywhere = rewind || wanted.every((to, number) => to === known[number])
     const stored = await partitions.map(async ({ unit, partition }) => {
       const to = wanted[partition] ?? ''
@@ -99,7 +104,7 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     return null
   }
 
-  /** Removes the subscriber, from every partition. Resolves to false when there was none. */
+  /** Removes the subscriber from every partition. Resolves to false when it did not exist. */
   async forget(): Promise<boolean> {
     this.#known = []
     const answers = await this.#feed.partitions.map(({ unit }) => unit.run(forget, { name: this.name }))
@@ -122,8 +127,8 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
 }
 
 /**
- * A reader whose cursor is kept with the feed.
- * Reading moves nothing; `advance` does, once the messages up to there are dealt with.
+ * A reader whose cursor is stored with the feed. Reading does not move it; `commit` does, when the messages up to a
+ * cursor are processed.
  */
 export class Subscriber<Body> extends StoredReader<
   Omit<ReadOptions, 'after'>,
@@ -133,9 +138,8 @@ export class Subscriber<Body> extends StoredReader<
 > {}
 
 /**
- * A reader whose position is kept with each partition.
- * Reading moves nothing; `advance` does. In each partition the position only moves forward, by itself: one
- * advance is a step in every partition, not one step in all of them.
+ * A reader whose position is stored in each partition. Reading does not move it; `commit` does. Without `rewind`
+ * positions only move forward, each partition separately: one commit is not atomic across partitions.
  */
 export class PartitionedSubscriber<Body> extends StoredReader<
   Omit<PartitionedReadOptions, 'after'>,

@@ -6,12 +6,12 @@ import { instance } from '../../test/instance.ts'
 import { keysFor } from '../../test/partitioned-fixture.ts'
 
 interface Store {
-  /** Whether a read of this unit is not answered. */
+  /** Whether reads of this unit are not answered. */
   isAway: (unit: string) => boolean
   reads: number
 }
 
-/** A process whose reads are not answered while the store is away. */
+/** A process whose reads are not answered while the store is unavailable. */
 function scene(): { redis: Perilune; store: Store } {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
@@ -39,8 +39,8 @@ const kinds: [string, (redis: Perilune, name: string) => Any][] = [
   ['partitions', (redis, name) => redis.feed(name, { partitions: 2 })],
 ]
 
-describe.each(kinds)('a follower of the end of %s', (_, make) => {
-  test('misses nothing behind an outage, though no page had come before it', async () => {
+describe.each(kinds)('a tail from the end of %s', (_, make) => {
+  test('misses no message after an outage, even without a page before it', async () => {
     const { redis: other, name } = instance()
     const feed = make(other, name)
     await feed.append(0)
@@ -51,7 +51,7 @@ describe.each(kinds)('a follower of the end of %s', (_, make) => {
 
     store.isAway = () => true
     await feed.append(1)
-    // Those that were under way have ended: it asks anew.
+    // The reads under way have ended: the tail reads again.
     await new Promise((resolve) => setTimeout(resolve, 500))
     store.isAway = () => false
     await feed.append(2)
@@ -62,7 +62,7 @@ describe.each(kinds)('a follower of the end of %s', (_, make) => {
   })
 })
 
-test('a follower of the end of partitions misses nothing of one beside another that was away as it began', async () => {
+test('a tail from the end misses no message of a partition while another was unavailable at its start', async () => {
   const { redis: other, name } = instance()
   const options = { partitions: 2 }
   const feed = other.feed<number>(name, options)

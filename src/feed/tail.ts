@@ -1,4 +1,4 @@
-// Following a feed: pages one after the other, and waiting at the end.
+// Follows a feed: reads page after page, and waits at the end.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import { Leavable } from '../runtime/iteration/leavable.ts'
@@ -20,39 +20,39 @@ import type { EntryPage, PartitionedReadOptions, ReadOptions } from './page.ts'
 import type { Partitions } from './partitions.ts'
 
 export interface TailOptions extends Omit<ReadOptions, 'wait' | 'lookThrough'> {
-  /** Called with each message that the codec cannot read, in its place: it is passed over. */
+  /** Called in order with each message that the codec cannot decode; the tail skips it. Default: none. */
   onUndecodable?: (message: UndecodableMessage) => void
 }
 
 export interface PartitionedTailOptions extends Omit<PartitionedReadOptions, 'wait'> {
-  /** Called with each message that the codec cannot read, in its place: it is passed over. */
+  /** Called in order with each message that the codec cannot decode; the tail skips it. Default: none. */
   onUndecodable?: (message: UndecodablePartitionedMessage) => void
 }
 
-/** A message as a follower meets it. */
+/** A message of a tail. */
 export interface TailedMessage<Body> extends Message<Body> {
   /**
-   * What this reader lost directly before this message: `'gap'` and `'reset'` as in a page, `'undecodable'` where only a message
-   * that the codec cannot read was passed over; else null.
+   * What this reader missed directly before this message: `'gap'` or `'reset'` as in a page, `'undecodable'` when
+   * only an undecodable message was skipped, else null.
    */
   readonly lostBefore: Lost
 }
 
-/** A message of a feed in partitions as a follower meets it. */
+/** A message of a tail of a feed in partitions. */
 export interface TailedPartitionedMessage<Body> extends PartitionedMessage<Body> {
   /**
-   * What this reader lost of its partition directly before it: `'gap'` and `'reset'` as in a page, `'undecodable'` where only a
-   * message that the codec cannot read was passed over; else null.
+   * What this reader missed of its partition directly before this message: `'gap'` or `'reset'` as in a page,
+   * `'undecodable'` when only an undecodable message was skipped, else null.
    */
   readonly lostBefore: Lost
 }
 
-/** What a reader lost. */
+/** What a reader missed. */
 export type Lost = 'gap' | 'reset' | 'undecodable' | null
 
 const PAGE_WAIT = '30s'
 
-/** What both kinds of options have. */
+/** The common options of both kinds of feeds. */
 type AnyTailOptions<Found extends AnyEntry> = Omit<ReadOptions, 'wait' | 'lookThrough'> & {
   onUndecodable?: (message: Undecoded<Found>) => void
 }
@@ -60,20 +60,20 @@ type AnyTailOptions<Found extends AnyEntry> = Omit<ReadOptions, 'wait' | 'lookTh
 interface TailTerms<Found extends AnyEntry> {
   readonly partitions: Partitions<unknown>
   read(options: ReadOptions): Promise<EntryPage<Found>>
-  /** Where to begin; without it `after` says so. */
+  /** Resolves to the start; without it `after` is the start. */
   readonly begin?: (() => Promise<string>) | undefined
-  /** Names of options. */
+  /** The option names. */
   readonly known: readonly string[]
 }
 
-/** The options of a tail that reads pages with these. */
+/** The option names of a tail, from those of its pages. */
 export function tailOptions(ofPages: readonly string[]): string[] {
   return [...ofPages.filter((option) => option !== 'wait' && option !== 'lookThrough'), 'onUndecodable']
 }
 
 /**
- * Gives every message after `after` and then those that come, until the signal aborts, the instance closes or whoever reads
- * leaves: an outage only interrupts it.
+ * Yields every message after `after` and then each new one, until the signal aborts, the instance closes or the
+ * reader leaves. An outage only interrupts it.
  */
 export function tail<Found extends AnyEntry>(
   terms: TailTerms<Found>,
@@ -90,9 +90,9 @@ async function* follow<Found extends AnyEntry>(
   checkOptions('options', options, known)
   const { onUndecodable, ...others } = options
   const wanted = { ...others, signal }
-  const tell = notifying('onUndecodable', onUndecodable)
+  const notify = notifying('onUndecodable', onUndecodable)
   const { runner } = partitions.runtime
-  // The end is asked for before it is waited there: behind an outage it would be another one.
+  // The end is read before the first wait, because after an outage it would be another one.
   const begins = begin ?? (options.after === 'end' ? endsOf(partitions) : undefined)
   let after = begins === undefined ? options.after : await throughOutages(begins, runner, signal)
   const lost = new Map<number, Lost>()
@@ -111,22 +111,22 @@ async function* follow<Found extends AnyEntry>(
         lost.delete(partition)
       } else {
         lost.set(partition, lostBefore ?? 'undecodable')
-        tell(entry as Undecoded<Found>)
+        notify(entry as Undecoded<Found>)
       }
     }
   }
 }
 
 /**
- * Asks where the partitions end. What one has told stays while others are silent: what comes to it meanwhile is behind its end. Once all are
- * known that is where to begin.
+ * Reads the ends of the partitions. The first answer of a partition stays valid while others do not answer, so that
+ * no message appended meanwhile is missed. When all ends are known, reading begins there.
  */
 function endsOf(partitions: Partitions<unknown>): () => Promise<string> {
   const ends = new Map<number, string>()
   return async () => {
     const cursors = await partitions.map(async (source) => {
-      const told = ends.get(source.partition) ?? (await endOf(source))
-      const end = ends.get(source.partition) ?? told
+      const known = ends.get(source.partition) ?? (await endOf(source))
+      const end = ends.get(source.partition) ?? known
       ends.set(source.partition, end)
       return end
     })

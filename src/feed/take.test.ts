@@ -7,7 +7,7 @@ import { instance } from '../../test/instance.ts'
 
 type Run = Driver['run']
 
-/** A process that waits 300 ms for an answer, and hears what `run` tells it of acks. */
+/** A process that waits 300 ms for an answer, and gets the results of `run` for acks. */
 function scene(run: (call: Parameters<Run>[0], plain: Run) => ReturnType<Run>): Perilune {
   const client = new Redis(inject('redisPort'))
   const driver = ioredis(client)
@@ -30,8 +30,8 @@ const kinds: [string, Make][] = [
 ]
 const never = new Promise<never>(() => undefined)
 
-describe.each(kinds)('what is taken from %s', (_, make) => {
-  test('is had though nobody says that it was acked', async () => {
+describe.each(kinds)('a message popped from %s', (_, make) => {
+  test('is returned although its ack is not answered', async () => {
     const { redis, name } = instance()
     const feed = make(redis, name)
     await feed.append('had')
@@ -42,7 +42,7 @@ describe.each(kinds)('what is taken from %s', (_, make) => {
     expect((await feed.inspect()).total).toBe(0)
   })
 
-  test('is acked once the server hears it', async () => {
+  test('is acked once the server receives the ack', async () => {
     const { redis, name } = instance()
     const feed = make(redis, name)
     await feed.append('had')

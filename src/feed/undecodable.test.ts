@@ -5,7 +5,7 @@ import { setup as setupPartitioned } from '../../test/partitioned-fixture.ts'
 
 const BAD = 'no JSON'
 
-/** Seven messages, of which the fourth was stored by somebody else, as something else. */
+/** Seven messages; another program stored the fourth in another format. */
 async function setup(options = {}) {
   const { feed, redis, name, clock, calls } = await setupPlain<number>(options)
   const raw = redis.feed(name, { codec: jsonText })
@@ -18,8 +18,8 @@ async function setup(options = {}) {
 const shown = (messages: readonly UndecodableMessage[]): unknown[] =>
   messages.map(({ id, bytes, error }) => [id, Buffer.from(bytes).toString(), (error as Error).name])
 
-describe('a message that the codec cannot read', () => {
-  test('stands beside the others of its page, and its cursor leads on', async () => {
+describe('a message that the codec cannot decode', () => {
+  test('is returned apart from the others of its page, and its cursor leads on', async () => {
     const { feed, bad } = await setup()
 
     const page = await feed.read()
@@ -31,7 +31,7 @@ describe('a message that the codec cannot read', () => {
     expect([bodies(rest.messages), rest.undecodable]).toEqual([[4, 5, 6], []])
   })
 
-  test('can be all there is on a page, which then says what follows', async () => {
+  test('can be the only message of a page, which then reports whether more follow', async () => {
     const { feed, raw } = await setup()
     await raw.append(BAD)
     const { next } = await feed.read({ limit: 3 })
@@ -42,19 +42,19 @@ describe('a message that the codec cannot read', () => {
     expect(bodies((await feed.read({ after: page.next })).messages)).toEqual([4, 5, 6])
   })
 
-  test('wakes who waits, as any other does', async () => {
+  test('wakes a waiting reader like any other', async () => {
     const { feed, redis, name } = await setupPlain<number>()
     const waiting = feed.read({ wait: '20s' })
     await redis.feed(name, { codec: jsonText }).append(BAD)
     expect((await waiting).undecodable).toHaveLength(1)
   })
 
-  test.each(['tail', 'read of a subscriber'])('is told in its place by %s, and passed over', async (what) => {
+  test.each(['tail', 'read of a subscriber'])('is reported in order by %s, and skipped', async (what) => {
     const { feed, bad } = await setup()
-    const told: unknown[] = []
+    const seen: unknown[] = []
     const ending = new AbortController()
     const onUndecodable = (message: UndecodableMessage) => {
-      told.push(message.id)
+      seen.push(message.id)
       throw new Error('of no consequence')
     }
     const options = { onUndecodable, signal: ending.signal }
@@ -66,17 +66,17 @@ describe('a message that the codec cannot read', () => {
 
     const following = what === 'tail' ? feed.tail(options) : feed.subscriber('s').read(options)
     for await (const { body, lostBefore } of following) {
-      told.push(lostBefore === null ? body : [body, lostBefore])
+      seen.push(lostBefore === null ? body : [body, lostBefore])
       if (body === 6) break
     }
     process.off('uncaughtException', hear)
     for (const other of others) process.on('uncaughtException', other)
 
-    expect(told).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
+    expect(seen).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
     expect(thrown).toHaveLength(1)
   })
 
-  test('is on the pages of a subscriber, who advances over it', async () => {
+  test('is on the pages of a subscriber, which advances past it', async () => {
     const { feed } = await setup()
     const subscriber = feed.subscriber('s')
     const page = await subscriber.page({ limit: 4 })
@@ -98,7 +98,7 @@ describe('a message that the codec cannot read', () => {
     expect([oldest, newest]).toMatchObject([{ id, bytes: Buffer.from(BAD) }, { id }])
   })
 
-  test('becomes a dead letter of the claim that meets it, and the others are worked on', async () => {
+  test('becomes a dead letter when it is claimed, and the others are processed', async () => {
     const { feed, bad } = await setup({ maxClaims: 3, deadLettersTtl: '1h' })
 
     const claim = await feed.claim()
@@ -112,7 +112,7 @@ describe('a message that the codec cannot read', () => {
     expect(await feed.inspect()).toMatchObject({ total: 0, claimed: 0, claims: 0, deadLetters: 1 })
   })
 
-  test('fills no claim: the claim goes on behind', async () => {
+  test('does not fill a claim: the claim continues after it', async () => {
     const { feed, raw } = await setup()
     await feed.pop({ limit: 3 })
     await raw.appendMany([BAD, BAD].map((body) => ({ body })))
@@ -129,13 +129,13 @@ describe('a message that the codec cannot read', () => {
     expect((await feed.inspect()).deadLetters).toBe(3)
   })
 
-  test('is not among those that are taken, and not lost', async () => {
+  test('is not popped, and not lost', async () => {
     const { feed } = await setup()
     expect(bodies(await feed.pop())).toEqual([1, 2, 3, 4, 5, 6])
     expect(await feed.inspect()).toMatchObject({ total: 0, deadLetters: 1 })
   })
 
-  test('stays in a claim that is looked up, until it ends, and is not acked with all', async () => {
+  test('stays in a looked-up claim until it ends, and is not acked with all', async () => {
     const { feed, raw, bad, clock } = await setup()
     const other = await raw.claim({ lease: '10s' })
 
@@ -157,7 +157,7 @@ describe('a message that the codec cannot read', () => {
       return { ...made, letters: made.feed.deadLetters }
     }
 
-    test('is held by a claim as the others are, and an ack of all leaves it', async () => {
+    test('is held by a claim like the others, and an ack of all leaves it', async () => {
       const { letters, bad } = await setupDead()
 
       const claim = await letters.claim()
@@ -170,7 +170,7 @@ describe('a message that the codec cannot read', () => {
       expect((await letters.inspect()).total).toBe(0)
     })
 
-    test('keeps nobody from taking those behind it', async () => {
+    test('does not block the messages after it from being popped', async () => {
       const { letters } = await setupDead()
       const taken: number[] = []
       for (;;) {
@@ -182,7 +182,7 @@ describe('a message that the codec cannot read', () => {
       expect(await letters.inspect()).toMatchObject({ total: 1, claimed: 0 })
     })
 
-    test('is not moved to another feed, and the others are', async () => {
+    test('is not moved to another feed, but the others are', async () => {
       const { feed, letters, redis, name } = await setupDead()
       const target = redis.feed<number>(`${name} target`)
       expect(await feed.moveDeadLetters(target)).toBe(6)
@@ -192,7 +192,7 @@ describe('a message that the codec cannot read', () => {
   })
 })
 
-describe('in partitions, a message that the codec cannot read', () => {
+describe('in partitions, a message that the codec cannot decode', () => {
   async function setupParts() {
     const { feed, redis, name } = setupPartitioned<number>()
     const raw = redis.feed(name, { codec: jsonText, partitions: feed.partitions })
@@ -202,7 +202,7 @@ describe('in partitions, a message that the codec cannot read', () => {
     return { feed, bad }
   }
 
-  test('stands beside the others of its page, is found and shown', async () => {
+  test('is returned apart from the others of its page, is found and shown', async () => {
     const { feed, bad } = await setupParts()
     const page = await feed.read()
     const found = await feed.get([bad.id])
@@ -216,15 +216,15 @@ describe('in partitions, a message that the codec cannot read', () => {
     expect((await feed.inspect()).total).toBe(7)
   })
 
-  test('is told in its place to followers', async () => {
+  test('is reported in order to tails', async () => {
     const { feed, bad } = await setupParts()
-    const told: unknown[] = []
-    const onUndecodable = ({ id }: { id: string }) => told.push(id)
+    const seen: unknown[] = []
+    const onUndecodable = ({ id }: { id: string }) => seen.push(id)
     for await (const { body, lostBefore } of feed.subscriber('s').read({ onUndecodable })) {
-      told.push(lostBefore === null ? body : [body, lostBefore])
+      seen.push(lostBefore === null ? body : [body, lostBefore])
       if (body === 6) break
     }
-    expect(told).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
+    expect(seen).toEqual([1, 2, 3, bad.id, [4, 'undecodable'], 5, 6])
   })
 
   test('becomes a dead letter of the claim that meets it', async () => {

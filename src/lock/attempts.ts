@@ -1,4 +1,4 @@
-// How attempts on one lock speak to the server, alone or as a reader, and how its leases go on and end.
+// Server calls for one lock, exclusive or shared: how leases are acquired, extended and released.
 
 import {
   abandon,
@@ -18,17 +18,17 @@ import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
-/** How one handle of a lock asks for it. */
+/** The terms under which one handle acquires the lock. */
 export interface AcquireTerms {
   readonly holder: string
   readonly leaseMs: number
   readonly barging: boolean
 }
 
-/** What a handle of a lock, shared or not, does with the server. */
+/** The server calls of one handle of a lock, shared or exclusive. */
 export interface LockSide extends Attempts {
   readonly kind: LeaseKind
-  /** Whether who has a lease of this kind on the same lock has what is asked for here. */
+  /** Whether a lease of this kind on the same lock already permits the access requested here. */
   isCoveredBy(kind: LeaseKind): boolean
   release(token: number, trace: Trace): Promise<boolean>
 }
@@ -124,8 +124,8 @@ export class SharedSide implements LockSide {
 
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     const { holder, leaseMs } = this.#terms
-    const told = await learnTold(this.#unit)
-    const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...told }
+    const notifyChannel = await learnTold(this.#unit)
+    const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...notifyChannel }
     const answer = await this.#unit.run(acquireShared, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveOthers(this.#unit)
     return answer
@@ -147,12 +147,12 @@ export class SharedSide implements LockSide {
   }
 }
 
-/** What was asked for is done already, whatever becomes of this; and those who wait come by themselves. */
+/** The caller's own request is already done, so errors are ignored here; waiters also ask again by themselves. */
 export function serveOthers(unit: Unit): Promise<void> {
   return serveAll(unit).catch(() => undefined)
 }
 
-/** Hands a free lock on, in bounded steps. */
+/** Hands a free lock to the next waiters, in bounded steps. */
 async function serveAll(unit: Unit): Promise<void> {
   for (;;) {
     const { more } = await unit.run(
@@ -164,7 +164,7 @@ async function serveAll(unit: Unit): Promise<void> {
   }
 }
 
-/** The same for all locks, so that their leases are extended together. */
+/** One kind for all locks, so that their leases are extended together. */
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return {
     name: 'lock',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { setup } from '../../test/lock-fixture.ts'
 
-test('no reader comes back whose lease ended before another had the lock alone, however many they were, where the clock has stepped back', async () => {
+test('after a backward clock step, readers whose leases ended before an exclusive lock stay expired, however many', async () => {
   const { lock, clock } = await setup({ lease: '3s' })
   const granted = await Promise.all(Array.from({ length: 1500 }, () => lock.shared.acquireDetached()))
   await clock.advance(4000)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../test/lock-fixture.ts'
 import { until } from '../../test/servers/ask.ts'
 
-test('a lock is leased by its token, or it is told how long it is held at most', async () => {
+test('acquireDetached returns a token, or the longest time that the lock is held', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
   const granted = await lock.acquireDetached()
   await clock.advance(4000)
@@ -13,11 +13,11 @@ test('a lock is leased by its token, or it is told how long it is held at most',
   expect((await lock.inspect()).waiting).toBe(0)
 })
 
-test('whoever waits for a detached lease gets the lock for as long as it wants, not just until it has confirmed', async () => {
+test('a waiter for a detached lease gets its full lease, not only the confirmation time', async () => {
   const { lock } = await setup({ clock: 'real', lease: '1h' })
   const held = await lock.acquire()
   const acquiring = lock.acquireDetached({ wait: '20s' })
-  await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
+  await until('one caller waits', async () => (await lock.inspect()).waiting === 1)
   await held.release()
 
   const granted = await acquiring
@@ -27,26 +27,26 @@ test('whoever waits for a detached lease gets the lock for as long as it wants, 
   expect(expiresAtMs).toBeGreaterThan(held.expiresAtMs)
 })
 
-test('whoever stops waiting for a detached lease leaves nothing in line', async () => {
+test('a caller that stops waiting for a detached lease leaves no ticket in line', async () => {
   const { lock } = await setup({ clock: 'real' })
   await using _ = await lock.acquire()
   const leaving = new AbortController()
   const acquiring = lock.acquireDetached({ wait: '20s', signal: leaving.signal })
-  await until('somebody waits', async () => (await lock.inspect()).waiting === 1)
+  await until('one caller waits', async () => (await lock.inspect()).waiting === 1)
 
   leaving.abort(new Error('gone'))
   await expect(acquiring).rejects.toThrow('gone')
-  await until('nobody waits', async () => (await lock.inspect()).waiting === 0)
+  await until('no caller waits', async () => (await lock.inspect()).waiting === 0)
 })
 
-test('a detached lease is extended by nobody here', async () => {
+test('this process does not extend a detached lease', async () => {
   const { lock, calls } = await setup({ clock: 'real', lease: '60ms' })
   await lock.acquireDetached()
   await until('the lease has ended', async () => (await lock.inspect()).mode === 'free')
   expect(calls).not.toContain('lock/extend')
 })
 
-test('a shared lease is extended and given back by its token, and none of a single holder is', async () => {
+test('a token extends and releases a shared lease, but not through the exclusive handle', async () => {
   const { lock, clock } = await setup({ lease: '10s' })
   const [first, second] = [await lock.shared.acquireDetached(), await lock.shared.acquireDetached()]
   if (first.status !== 'granted' || second.status !== 'granted') throw new Error('not granted')

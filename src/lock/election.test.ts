@@ -25,7 +25,7 @@ function ended({ signal }: Term): Promise<void> {
   })
 }
 
-test('of many candidates one leads', async () => {
+test('one of many candidates leads', async () => {
   const { redis, name } = instance()
   const election = redis.election(name)
   const { campaigns, terms } = stand(election, 5)
@@ -36,14 +36,14 @@ test('of many candidates one leads', async () => {
   expect((await election.leader())?.token).toBe(terms[0]?.token)
 })
 
-test('who reads under the lock of its name does not lead', async () => {
+test('a reader of the lock with the same name does not lead', async () => {
   const { redis, name } = instance()
   await using _ = await redis.lock(name).shared.acquire()
 
   expect(await redis.election(name).leader()).toBeNull()
 })
 
-test('when the leader steps down another follows, with a greater token', async () => {
+test('when the leader steps down another candidate leads, with a greater token', async () => {
   const { redis, name } = instance()
   const { campaigns, terms } = stand(redis.election(name), 2)
   await expect.poll(() => terms.length).toBe(1)
@@ -55,7 +55,7 @@ test('when the leader steps down another follows, with a greater token', async (
   expect(terms[0]?.signal.aborted).toBe(true)
 })
 
-test('a leader whose task is done gives the office up', async () => {
+test('a leader whose task has ended gives up leadership', async () => {
   const { redis, name } = instance()
   const election = redis.election(name)
   let terms = 0
@@ -67,7 +67,7 @@ test('a leader whose task is done gives the office up', async () => {
   expect(await election.leader()).toBeNull()
 })
 
-test('a leader that lost the office is told by its signal, and knows at once when asked', async () => {
+test('the signal of a leader that lost leadership aborts, and assertLeading throws at once', async () => {
   const { redis, name } = instance()
   const election = redis.election(name, { lease: '2s' })
   const { campaigns, terms } = stand(election, 1)
@@ -82,7 +82,7 @@ test('a leader that lost the office is told by its signal, and knows at once whe
   expect(campaigns[0]?.leading).toBe(true)
 })
 
-test('a task that throws is reported, and the process stands again', async () => {
+test('a task error is reported, and the process becomes a candidate again', async () => {
   const { redis, name } = instance()
   const errors: unknown[] = []
   let terms = 0
@@ -100,7 +100,7 @@ test('a task that throws is reported, and the process stands again', async () =>
   expect(errors[0]).toMatchObject({ message: 'the first term failed' })
 })
 
-test('the process stands again also where its task met an instance that is closed', async () => {
+test('the process becomes a candidate again also when its task used a closed instance', async () => {
   const { redis, name } = instance()
   const other = instance().redis
   await other.close()
@@ -114,7 +114,7 @@ test('the process stands again also where its task met an instance that is close
   await campaign.close()
 })
 
-test('what a task threw is told also where its office cannot be given up', async () => {
+test('a task error is reported also when the lock cannot be released', async () => {
   const { redis, driver, name } = instance()
   const run = driver.run.bind(driver)
   driver.run = async (call) => {
@@ -133,7 +133,7 @@ test('what a task threw is told also where its office cannot be given up', async
   await campaign.close()
 })
 
-test('a campaign whose signal aborts ends, and leaves the line', async () => {
+test('a campaign whose signal aborts ends and leaves the line', async () => {
   const { redis, name } = instance()
   const aborter = new AbortController()
   await using _leader = await redis.lock(name).acquire()
@@ -146,7 +146,7 @@ test('a campaign whose signal aborts ends, and leaves the line', async () => {
   await expect.poll(async () => (await redis.lock(name).inspect()).waiting).toBe(0)
 })
 
-test('who has stepped down does not lead any more, from that moment on', async () => {
+test('a leader that steps down no longer leads from that moment on', async () => {
   const { redis, name } = instance()
   const { campaigns, terms } = stand(redis.election(name), 1)
   await expect.poll(() => terms.length).toBe(1)
@@ -159,7 +159,7 @@ test('who has stepped down does not lead any more, from that moment on', async (
   expect(() => term.assertLeading()).toThrow(LeaseLostError)
 })
 
-test('who has closed its campaign does not lead any more, from that moment on', async () => {
+test('a leader that closes its campaign no longer leads from that moment on', async () => {
   const { redis, name } = instance()
   const { campaigns, terms } = stand(redis.election(name), 1)
   await expect.poll(() => terms.length).toBe(1)
@@ -172,7 +172,7 @@ test('who has closed its campaign does not lead any more, from that moment on', 
 })
 
 test.each(['stepDown', 'close'] as const)(
-  'a leader whose task goes on after %s keeps the office no longer than its lease',
+  'a leader whose task continues after %s keeps the lock no longer than its lease',
   async (end) => {
     const { redis, name } = instance()
     const election = redis.election(name, { lease: '1s' })
@@ -195,7 +195,7 @@ test.each(['stepDown', 'close'] as const)(
   },
 )
 
-test('who is elected while its campaign ends does not begin, and gives the office back', async () => {
+test('a candidate elected while its campaign ends does not begin a term, and releases the lock', async () => {
   const { redis, slowly, name } = instance()
   const election = redis.election(name)
   await election.leader()
@@ -212,7 +212,7 @@ test('who is elected while its campaign ends does not begin, and gives the offic
   await expect.poll(async () => (await redis.lock(name).inspect()).mode).toBe('free')
 })
 
-test('nobody follows a leader that steps down while its task goes on and its lease lasts', async () => {
+test('after a step-down no candidate is elected while the task runs and the lease lasts', async () => {
   const { redis, name } = instance()
   const election = redis.election(name, { lease: '1h' })
   const leading: string[] = []
@@ -233,7 +233,7 @@ test('nobody follows a leader that steps down while its task goes on and its lea
   expect(leading.slice(0, 3)).toEqual(['first begins', 'first ends', 'second begins'])
 })
 
-test('a campaign that is over leaves nothing at the signal of its caller', async () => {
+test('a closed campaign leaves no listener on the signal of its caller', async () => {
   const { redis, name } = instance()
   const { signal } = new AbortController()
   await redis.election(name).leader()
@@ -266,7 +266,7 @@ test('many campaigns share one signal without a warning', async () => {
   expect(warnings).toEqual([])
 })
 
-test('a leader whose instance closes is told so as every holder of a lease is', async () => {
+test('closing the instance aborts the signal of a leader like that of every lease', async () => {
   const { redis, name } = instance()
   const { terms } = stand(redis.election(name), 1)
   await expect.poll(() => terms.length).toBe(1)

@@ -1,14 +1,14 @@
-// Leader election on a lock: candidates stand in line, and whoever has the lock leads.
+// Leader election on a lock: candidates wait in line, and the holder of the lock leads.
 //
 //   WAITING ──granted──► LEADING ──────────── the task ended, or the lease was lost ────────────► WAITING
 //      │                    │ stepDown, close, or the signal aborts                                  ▲
 //      │                    ▼                                                                        │
-//      │                LEAVING: leads no more; the office is given up when the task has ended, ─────┤
+//      │                LEAVING: no longer leads; the lock is released when the task has ended, ─────┤
 //      │                         at the latest when its lease ends                                   │ closed
 //      └──────────────── close, the signal aborts, or the instance closes ──────────────────────► CLOSED
 //
-// The office is not given up before the task has ended, lest two of them run at once; and the lease is not extended any
-// more from then on, lest a task that heeds nothing keep the office.
+// The lock is released only after the task has ended, so that two tasks never run at once. From LEAVING on the lease
+// is no longer extended, so that a task that ignores its signal cannot keep the lock.
 
 import { Joined, onAbort } from '../runtime/time/aborts.ts'
 import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
@@ -21,17 +21,17 @@ import { closed } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Lock, type LockOptions } from './lock.ts'
 
-/** One term of office. */
+/** One term as leader. */
 export interface Term {
-  /** Greater than that of every earlier leader: hand it to what you protect. */
+  /** The fencing token, greater than that of every earlier leader. Pass it to the resource that you protect. */
   readonly token: number
-  /** Aborts when the office is lost, or should be given up; as that of a lease. */
+  /** Aborts when leadership is lost or should be given up, like the signal of a lease. */
   readonly signal: AbortSignal
-  /** Throws LeaseLostError unless this process leads now, also when it has been asleep, or has stepped down. */
+  /** Throws LeaseLostError unless this process leads now; correct also after a suspension or a step-down. */
   assertLeading(): void
   /**
-   * Leads no more, from now on: `signal` aborts. Another candidate follows when the task has ended, and at the latest
-   * when the lease ends, which is not extended any more.
+   * Gives up leadership at once: `signal` aborts, and the lease is no longer extended. Another candidate is elected
+   * when the task has ended, at the latest when the lease ends.
    */
   stepDown(): void
 }
@@ -39,9 +39,12 @@ export interface Term {
 export type ElectionOptions = Omit<LockOptions, 'fair'>
 
 export interface CampaignOptions {
-  /** Ends the campaign: the term in office is given up. */
+  /** Ends the campaign when it aborts: a current term is given up. Default: none. */
   signal?: AbortSignal
-  /** Told what went wrong: what the task threw, or why no server could be asked. Default: nothing. */
+  /**
+   * Called with each error: one that the task threw, or the reason why no server could be reached. Default: errors
+   * are ignored.
+   */
   onError?: (error: unknown) => void
 }
 
@@ -49,7 +52,7 @@ const OPTIONS = ['lease', 'maxHold', 'group', 'holder'] as const
 const WAIT = '1h'
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 5000
-// After a term that was over at once, so that nobody leads in a tight loop.
+// The pause after a term that ended at once: it prevents a tight loop of elections.
 const SHORT_TERM_MS = 100
 
 /** Elects one leader among all processes that campaign under the same name. */
@@ -66,8 +69,9 @@ export class Election {
   }
 
   /**
-   * Stands as a candidate until it is closed. Whenever this process is elected, `onElected` runs with the term;
-   * when it ends, the office is given up and the process stands again.
+   * Stays a candidate until the campaign is closed. Each time this process is elected, `onElected` runs with the
+   * term. When `onElected` settles, leadership is given up and the process becomes a candidate again. Returns the
+   * campaign at once. Throws InvalidArgumentError.
    */
   campaign(onElected: (term: Term) => Promise<void> | void, options: CampaignOptions = {}): Campaign {
     checkOptions('options', options, ['signal', 'onError'])
@@ -75,14 +79,14 @@ export class Election {
     return new Campaign(this.#runtime, this.#lock, onElected, options)
   }
 
-  /** Who leads, or null. */
+  /** The current leader, or null when there is none. `expiresAtMs` is in milliseconds of the server's clock. */
   async leader(): Promise<{ holder: string; token: number; expiresAtMs: number } | null> {
     const { mode, holders } = await this.#lock.inspect()
     return mode === 'held' ? (holders[0] ?? null) : null
   }
 }
 
-/** A candidacy. Leaving an `await using` block ends it. */
+/** A candidacy. Leaving an `await using` block closes it. */
 export class Campaign implements AsyncDisposable {
   readonly #lock: Lock
   readonly #onElected: (term: Term) => Promise<void> | void
@@ -109,22 +113,22 @@ export class Campaign implements AsyncDisposable {
     })
   }
 
-  /** True while this process leads, also when it has been asleep. */
+  /** True while this process leads; correct also after a suspension. */
   get leading(): boolean {
     return this.#term?.leading ?? false
   }
 
   /**
-   * Leads no more, if it does now. Another candidate follows when the task has ended, and at the latest when the lease
-   * ends; this one then stands again, as the last in line.
+   * Gives up leadership, if this process leads. Another candidate is elected when the task has ended, at the latest
+   * when the lease ends. This process then joins the end of the line.
    */
   stepDown(): void {
     this.#term?.stepDown()
   }
 
   /**
-   * Ends the candidacy: leads no more from now on, as by `stepDown`. Resolves when the task has ended and the office is
-   * given up.
+   * Ends the candidacy and gives up leadership at once, like `stepDown`. Resolves when the task has ended and the
+   * lock is released.
    */
   close(): Promise<void> {
     return this.#closeBecause(new Error('the campaign was closed'))
@@ -134,7 +138,7 @@ export class Campaign implements AsyncDisposable {
     return this.close()
   }
 
-  /** The leader is told what every holder of a lease is. */
+  /** The leader's signal aborts with the same reason as every lease of the instance. */
   #closeWithInstance(): Promise<void> {
     this.#term?.stop(closed())
     return this.#closeBecause(closed())
@@ -172,10 +176,10 @@ export class Campaign implements AsyncDisposable {
     const term = new TermInOffice(lease, this.#aborter.signal)
     this.#term = term
     try {
-      // The campaign may have ended while it was granted.
+      // The campaign may have ended while the lease was granted.
       if (!term.signal.aborted) await this.#onElected(term)
     } catch (error) {
-      // What the task threw says more.
+      // The error of the task is more useful than an error of the release.
       await this.#leave(term, lease).catch(() => undefined)
       throw error
     }
@@ -201,7 +205,7 @@ class TermInOffice implements Term {
   }
 
   get signal(): AbortSignal {
-    // The lease looks at its clock when its signal is asked for, and this one aborts with it.
+    // Reading the lease's signal makes the lease check its clock; this signal must abort with it.
     if (this.#lease.signal.aborted) this.#aborts.abort(this.#lease.signal.reason)
     return this.#aborts.signal
   }
@@ -229,7 +233,7 @@ class TermInOffice implements Term {
     this.#lease.stop(cause)
   }
 
-  /** It is over: nothing is left on the signals that it aborts with. */
+  /** The term is over: its listeners are removed from both signals. */
   end(): void {
     this.#aborts.part()
   }

@@ -33,7 +33,7 @@ test('a holder that slept past its lease cannot write over its successor', async
   expect((await fenced.get())?.value).toBe('by the successor')
 })
 
-test('a token that is none is refused by name', async () => {
+test('an invalid token is rejected by name', async () => {
   const { redis, name } = instance()
 
   await expect(redis.fenced(name).set('x', 1.5)).rejects.toMatchObject({
@@ -42,7 +42,7 @@ test('a token that is none is refused by name', async () => {
   })
 })
 
-test('a value that JSON cannot hold is refused by name', async () => {
+test('a value that JSON cannot hold is rejected by name', async () => {
   const { redis, name } = instance()
 
   await expect(redis.fenced(name).set(() => 1, 1)).rejects.toMatchObject({

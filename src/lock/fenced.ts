@@ -6,15 +6,15 @@ import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 
 export interface FencedOptions<Value> {
-  /** How the value becomes bytes; default JSON. */
+  /** How the value becomes bytes; it is stored with the value, and another codec is rejected. Default: JSON. */
   codec?: Codec<Value>
 }
 
 const SINCE = '6.2.0'
 
 /**
- * A value in Redis that only the newest holder of a lock can write: it keeps the token that it was written
- * with, and refuses smaller ones.
+ * A value in Redis that only the newest holder of a lock can write. It is stored with the token of its writer, and a
+ * write with a smaller token is rejected.
  */
 export class Fenced<Value> {
   readonly name: string
@@ -28,14 +28,17 @@ export class Fenced<Value> {
     this.#codec = codecOr(options.codec, () => jsonOf<Value>('value'))
   }
 
-  /** Stores the value under a lease's token. False: refused, for a greater token has written since. */
+  /**
+   * Stores the value with the token of a lease. Resolves to false, and stores nothing, when a greater token has
+   * already written.
+   */
   async set(value: Value, token: number): Promise<boolean> {
     const args = {
       codec: this.#codec.name,
       token: checkToken(token),
       value: this.#codec.encode(value),
     }
-    // A copy that comes late does not undo what this process has written since.
+    // A late copy of this call must not undo a newer write of this process.
     const answer = await this.#unit.runOnce(fencedSet, ({ caller, call }) => ({
       ...args,
       caller,
@@ -44,7 +47,7 @@ export class Fenced<Value> {
     return answer.status === 'stored'
   }
 
-  /** The value and the token that wrote it, or null. */
+  /** The value and the token of its writer; null when nothing was ever stored. */
   async get(): Promise<{ value: Value; token: number } | null> {
     const answer = await this.#unit.run(fencedGet, { codec: this.#codec.name })
     if (answer.status === 'absent') return null

@@ -1,4 +1,4 @@
-// What `perilune/lock` exports.
+// The exports of `perilune/lock`.
 
 import * as operations from '../generated/lock.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -13,17 +13,17 @@ export * from './names.ts'
 /** For `preload` of a connection. */
 export const lockScripts: StructureScripts = /* @__PURE__ */ scriptsOf('lock', operations)
 
-/** At most one holder at a time, for a limited time. Throws InvalidArgumentError. */
+/** A lock with a lease: at most one holder at a time. Throws InvalidArgumentError. */
 export function lock(connection: HasRuntime, name: string, options: LockOptions = {}): Lock {
   return new Lock(runtimeOf(connection), name, options)
 }
 
-/** Several locks at once, all or none. Throws InvalidArgumentError. */
+/** Several locks, acquired all or none. Throws InvalidArgumentError. */
 export function locks(connection: HasRuntime, names: readonly string[], options: LockOptions = {}): LockSet {
   return new LockSet(runtimeOf(connection), names, options)
 }
 
-/** One leader among all processes that campaign under a name. Throws InvalidArgumentError. */
+/** Elects one leader among all processes that campaign under a name. Throws InvalidArgumentError. */
 export function election(connection: HasRuntime, name: string, options: ElectionOptions = {}): Election {
   return new Election(runtimeOf(connection), name, options)
 }

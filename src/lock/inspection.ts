@@ -1,21 +1,22 @@
 import { inspect } from '../generated/lock.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 
-/** A picture of a lock; for people, for it may be old when it arrives. */
+/** The state of a lock when it was read, for monitoring: it may be outdated when it arrives. */
 export interface LockInspection {
   /** `shared` when readers hold it. */
   readonly mode: 'free' | 'held' | 'shared'
-  /** The newest token granted; null when the lock was never held, or long ago. */
+  /** The newest token granted; null when the lock was never held, or not for a long time. */
   readonly token: number | null
-  /** At most 100, soonest to end first. */
+  /** At most 100 holders, those whose leases end soonest first. */
   readonly holders: readonly {
     readonly token: number
+    /** When the lease ends, in milliseconds of the server's clock. */
     readonly expiresAtMs: number
     readonly holder: string
   }[]
-  /** How many stand in line. */
+  /** The number of waiters in line. */
   readonly waiting: number
-  /** The first 100 of them. */
+  /** The first 100 waiters. */
   readonly line: readonly { readonly holder: string; readonly shared: boolean }[]
 }
 

@@ -8,25 +8,31 @@ import type { AcquireTerms } from './attempts.ts'
 const SINCE = '6.2.0'
 
 export interface LockOptions {
-  /** How long the lock is leased; it is extended while it is held. Default 30 seconds. */
+  /**
+   * The length of the lease, 10 ms to 30 days. It is extended automatically while the lock is held. A lease below 100
+   * ms may expire nevertheless when a renewal is a few milliseconds late. Default: 30 seconds.
+   */
   lease?: Duration
-  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
+  /**
+   * The longest time for which the lease is extended automatically, counted from its grant; `'0s'`: never extended.
+   * Default: no limit.
+   */
   maxHold?: Duration
   /**
-   * True: the first in line gets a lock that becomes free. False: the first that asks gets it, also ahead of those in line.
-   * Default true.
+   * True: a free lock goes to the first waiter in line. False: it goes to the first caller that asks, even before
+   * waiters in line. Default: true.
    */
   fair?: boolean
   /**
-   * Locks of one group lie in one slot, so that several of them can be acquired at once (`redis.locks`). A lock
-   * is another lock in another group. Default: each lies where its name puts it.
+   * Locks of one group share a slot, so that `redis.locks` can acquire several in one step. The same name in another
+   * group is another lock. Default: each lock has a slot by its name.
    */
   group?: string
-  /** What `inspect` calls the holder; default: host name and process id. */
+  /** The name of the holder in `inspect`, up to 128 bytes. Default: host name and process id. */
   holder?: string
 }
 
-/** Locks of a group share the tag of the group; their own names stand behind it. */
+/** Locks of a group share the hash tag of the group; their own names follow it. */
 export function placeOf(name: string, group: string | undefined): UnitIdentity {
   if (group === undefined) return { structure: 'lock', name, since: SINCE }
   return { structure: 'lock', name: checkName('group', group), beside: `${encodeName(name)}-`, since: SINCE }

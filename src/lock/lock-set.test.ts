@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { instance } from '../../test/instance.ts'
 import { ServerReplyError } from '../driver.ts'
 
-test('a set holds every name, and gives every name back', async () => {
+test('a set acquires every name and releases every name', async () => {
   const { redis, name } = instance()
   const [a, b] = [`${name}:a`, `${name}:b`]
   const lease = await redis.locks([b, a]).acquire()
@@ -19,7 +19,7 @@ test('a set holds every name, and gives every name back', async () => {
   expect((await redis.lock(b).inspect()).mode).toBe('free')
 })
 
-test('a set of which one name is held keeps none of the others', async () => {
+test('a set with one held name keeps none of the others', async () => {
   const { redis, name } = instance()
   const [a, b] = [`${name}:a`, `${name}:b`]
   await using _held = await redis.lock(b).acquire()
@@ -30,7 +30,7 @@ test('a set of which one name is held keeps none of the others', async () => {
   expect((await redis.lock(a).inspect()).mode).toBe('free')
 })
 
-test('sets that name the same locks in opposite orders all have their turn', async () => {
+test('sets with the same locks in opposite orders all succeed', async () => {
   const { redis, name } = instance()
   const names = ['a', 'b', 'c'].map((one) => `${name}:${one}`)
   let inside = 0
@@ -51,7 +51,7 @@ test('sets that name the same locks in opposite orders all have their turn', asy
   expect(new Set(await Promise.all(turns))).toEqual(new Set([1]))
 })
 
-test('a set whose lease on one name is lost says so, and gives the others back', async () => {
+test('a set that lost one lease reports it and releases the others', async () => {
   const { redis, name } = instance()
   const [a, b] = [`${name}:a`, `${name}:b`]
   const lease = await redis.locks([a, b]).acquire()
@@ -62,14 +62,14 @@ test('a set whose lease on one name is lost says so, and gives the others back',
   expect((await redis.lock(a).inspect()).mode).toBe('free')
 })
 
-test('a name that stands twice in a set, and a set of none, are refused', () => {
+test('a duplicate name in a set and an empty set are rejected', () => {
   const { redis } = instance()
 
   expect(() => redis.locks(['a', 'a'])).toThrow(/names must not name a lock twice/)
   expect(() => redis.locks([])).toThrow(/names must be a list of 1 to 100 names/)
 })
 
-test('locks of one group are taken in one step when all are free', async () => {
+test('locks of one group are acquired in one step when all are free', async () => {
   const { redis, calls, name } = instance()
   const set = redis.locks(['a', 'b', 'c'], { group: name })
   await (await set.acquire()).release()
@@ -96,7 +96,7 @@ test('a set of one group waits for the one lock that is held', async () => {
   expect([...(await waiting).tokens.keys()]).toEqual(['a', 'b'])
 })
 
-test('a set that was granted too late is given back, and nobody believes in it', async () => {
+test('a set whose grant arrives too late is released and not used', async () => {
   const { redis, slowly, name } = instance()
   const set = redis.locks(['a', 'b'], { group: name, lease: '100ms', maxHold: '0s' })
   slowly('lock/acquire-all', 150)
@@ -105,7 +105,7 @@ test('a set that was granted too late is given back, and nobody believes in it',
 })
 
 test.each(['0s', '100ms'] as const)(
-  'a set of which a lock was lost while it waited for another is taken anew (maxHold %s)',
+  'a set that lost one lock while it waited for another is acquired again (maxHold %s)',
   async (maxHold) => {
     const { redis, name } = instance()
     const [a, b] = [`${name}:a`, `${name}:b`]
@@ -123,7 +123,7 @@ test.each(['0s', '100ms'] as const)(
   },
 )
 
-test('a set of which a lock is lost again and again while it waits is given up in time', async () => {
+test('a set that loses a lock again and again while it waits is given up in time', async () => {
   const { redis, name } = instance()
   const [a, b] = [`${name}:a`, `${name}:b`]
   await using _held = await redis.lock(b).acquire()
@@ -133,7 +133,7 @@ test('a set of which a lock is lost again and again while it waits is given up i
   await expect(waiting).rejects.toThrow(WaitTimeoutError)
 })
 
-test('a set that was lost while it was tried is had by nobody', async () => {
+test('a set that expires during tryAcquire is not returned', async () => {
   const { redis, slowly, name } = instance()
   const [a, b] = [`${name}:a`, `${name}:b`]
   slowly('lock/acquire', 60)
@@ -144,7 +144,7 @@ test('a set that was lost while it was tried is had by nobody', async () => {
   expect((await redis.lock(b).inspect()).mode).toBe('free')
 })
 
-test('a set is not acquired for a caller that has gone', async () => {
+test('a set is not acquired for a caller that has aborted', async () => {
   const { redis, calls, name } = instance()
   const signal = AbortSignal.abort(new Error('gone'))
 
@@ -152,7 +152,7 @@ test('a set is not acquired for a caller that has gone', async () => {
   expect(calls).toEqual([])
 })
 
-test('who has aborted does not wait until a slow server has taken back what a set has taken', async () => {
+test('a caller that aborts does not wait for a slow server to release the locks of the set', async () => {
   const { redis, name } = instance()
   const far = instance()
   far.slowly('lock/release', 2000)
@@ -169,7 +169,7 @@ test('who has aborted does not wait until a slow server has taken back what a se
   await expect.poll(async () => (await redis.lock(a).inspect()).mode).toBe('free')
 })
 
-test('a set that cannot be given back leaves nothing on the signal of its caller', async () => {
+test('a set that cannot be released leaves no listener on the signal of its caller', async () => {
   const { redis, driver, name } = instance()
   const run = driver.run.bind(driver)
   driver.run = async (call) => {
@@ -184,7 +184,7 @@ test('a set that cannot be given back leaves nothing on the signal of its caller
   expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 })
 
-test('who is told that a set failed does not wait until what it has taken is given back', async () => {
+test('a failed set rejects before the release of its locks is done', async () => {
   const { redis, name } = instance()
   const far = instance()
   const [a, b] = [`${name}-a`, `${name}-b`]

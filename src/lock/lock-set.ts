@@ -18,19 +18,21 @@ import { Lock, type LockOptions } from './lock.ts'
 
 const MOST_NAMES = 100
 
-/** Leases on all names of a set. */
+/** The leases on all names of a set. */
 export interface SetLease extends Lease {
-  /** The greatest of the tokens. It may be greater than the next one of a name, for the clocks of two nodes differ: hand on those of `tokens`. */
+  /**
+   * The greatest of the tokens. It may exceed the next token of a single name, because the clocks of two nodes
+   * differ: pass on those of `tokens`.
+   */
   readonly token: number
-  /** The token of each name: greater than every earlier one of that name. */
+  /** The token of each name, greater than every earlier token of that name. */
   readonly tokens: ReadonlyMap<string, number>
 }
 
 /**
- * Several locks, all or none. They are taken one after the other in the order of their names, whatever order
- * the caller writes them in, so that no two sets wait for each other (Havender, "Avoiding deadlock in
- * multitasking systems", 1968); each of them may lie in another slot. Locks of one `group` are taken in one
- * step when all of them are free.
+ * Several locks, acquired all or none. They are acquired one after the other in the order of their names, not in the
+ * order given, so that two sets never deadlock (Havender, "Avoiding deadlock in multitasking systems", 1968). Each
+ * lock may be in another slot. Locks of one `group` are acquired in one step when all are free.
  */
 export class LockSet {
   readonly names: readonly string[]
@@ -45,13 +47,19 @@ export class LockSet {
     this.#together = options.group !== undefined
   }
 
-  /** One attempt at all of them. Resolves to null when one is held or awaited, and then none is kept. */
+  /**
+   * One attempt at all locks. Resolves to null, and keeps none, when one is held or has a waiter. Throws
+   * InvalidArgumentError.
+   */
   async tryAcquire(options: Record<string, never> = {}): Promise<SetLease | null> {
     checkOptions('options', options, [])
     return this.#together ? this.#takeTogether() : this.#takeAll((lock) => lock.stand({}))
   }
 
-  /** Waits for all of them. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is kept. */
+  /**
+   * Waits up to `wait` for all locks. Throws WaitTimeoutError after `wait`, or the signal's reason; then none is
+   * kept.
+   */
   async acquire(options: Waiting = {}): Promise<SetLease> {
     return this.#acquire(options)
   }
@@ -70,18 +78,22 @@ export class LockSet {
     do {
       const lease = await this.#takeAll(take, options.signal)
       if (lease !== null) return lease
-      // Somebody else has one of them until then, or one was lost while another was awaited: then all are taken anew.
+      // Another holder keeps one of them until then, or one expired while this set waited for another: then all are
+      // acquired again.
     } while (performance.now() < endsAt)
     throw new WaitTimeoutError(`lock '${awaited}'`, options.wait)
   }
 
-  /** Runs the task under all of them, as `lock.run`: `lease.signal` aborts should one be lost, or `signal`. */
+  /**
+   * Runs the task while all locks are held, like `lock.run`. `lease.signal` aborts when one lock is lost or `signal`
+   * aborts.
+   */
   async run<Value>(task: (lease: SetLease) => Promise<Value> | Value, options: Waiting = {}): Promise<Value> {
     checkFunction('task', task)
     return runUnder(await this.#acquire(options), task, options.signal)
   }
 
-  /** In one script call; null when one of them is held, or awaited by somebody who lives. */
+  /** In one script call; null when a lock is held or has a live waiter. */
   async #takeTogether(signal?: AbortSignal): Promise<AllLeases | null> {
     let served = -1
     for (;;) {
@@ -89,13 +101,13 @@ export class LockSet {
       if (taken === null || taken instanceof AllLeases) return taken
       const lock = this.#locks[taken.awaitedAt]
       if (lock === undefined || taken.awaitedAt <= served) return null
-      // Those who wait for it may be gone.
+      // Its waiters may have died.
       served = taken.awaitedAt
       await unlessAborted(serveOthers(lock.unit), signal)
     }
   }
 
-  /** Null when one of them is held; or which one is free, and awaited. */
+  /** Null when one lock is held. `awaitedAt`: the lock at this place is free, but has waiters. */
   async #takeAtOnce(signal?: AbortSignal): Promise<AllLeases | { awaitedAt: number } | null> {
     const { runner, mailbox } = this.#runtime
     const [{ unit, terms }] = this.#locks as [Lock]
@@ -112,7 +124,7 @@ export class LockSet {
       throw error
     })
     if (answer.status !== 'granted') {
-      // A copy that comes late would be granted to nobody.
+      // A late copy of the call would acquire locks that no caller knows of.
       if (trace.repeated === true) giveUp()
       return answer.status === 'awaited' ? { awaitedAt: answer.at } : null
     }
@@ -120,7 +132,7 @@ export class LockSet {
     return this.#kept(grants, { id, trace, signal })
   }
 
-  /** The leases that an attempt got; null when they were spent on the way. */
+  /** The leases of an attempt; null when one expired before its answer arrived. */
   async #kept(
     grants: readonly Grant[],
     { id, trace, signal }: { id: string; trace: Trace; signal: AbortSignal | undefined },
@@ -144,8 +156,8 @@ export class LockSet {
   }
 
   /**
-   * Null when one cannot be had, or was lost before the last was there; then none is kept. Where one fails nobody waits until the
-   * others are given back, for that may take as long again.
+   * Null, with none kept, when a lock is unavailable or expired before the last one was acquired. After an error the
+   * caller does not wait for the release of the others, which may take as long again.
    */
   async #takeAll(
     take: (lock: Lock) => Promise<KeptLease | null>,
@@ -171,13 +183,16 @@ export class LockSet {
   }
 }
 
-/** Null when the lock was not free by then. */
+/** Null when the lock did not become free by `endsAt`. */
 function acquireUntil(lock: Lock, endsAt: number, signal?: AbortSignal): Promise<KeptLease | null> {
   const wait: Duration = `${Math.max(0, Math.ceil(endsAt - performance.now()))}ms`
   return lock.stand({ wait, ...(signal ? { signal } : {}) })
 }
 
-/** What could not be had whole; a lease that ended meanwhile has nothing left to give. Whoever has aborted does not wait for it. */
+/**
+ * Releases an incomplete set; leases that have ended are skipped. A caller that aborted does not wait for the
+ * releases.
+ */
 async function giveBack(leases: readonly KeptLease[]): Promise<void> {
   await Promise.allSettled(leases.map((lease) => lease.end()))
 }
@@ -196,7 +211,7 @@ class AllLeases implements SetLease, TaskLease {
   }
 
   get signal(): AbortSignal {
-    // Each looks at its clock when its signal is asked for.
+    // Reading its signal makes each lease check its clock.
     for (const { signal } of this.#leases) if (signal.aborted) break
     return this.#aborts.signal
   }
@@ -205,7 +220,7 @@ class AllLeases implements SetLease, TaskLease {
     this.#aborts.join(signal)
   }
 
-  /** Its signal was taken from those of all its leases: they know that they are listened to. */
+  /** Nothing to do: the set's signal already listens to the signals of all leases. */
   begin(): void {}
 
   get expiresAtMs(): number {
@@ -224,13 +239,15 @@ class AllLeases implements SetLease, TaskLease {
     await settleAll(this.#leases.map((one) => one.extend(lease)))
   }
 
-  /** Gives all of them back. Throws LeaseLostError when one had ended before; the others are given back. */
+  /**
+   * Releases all locks. Throws LeaseLostError when one lease had already ended; the others are released all the same.
+   */
   async release(): Promise<void> {
     await settleAll(this.#leases.map((lease) => lease.release()))
     this.#aborts.part()
   }
 
-  /** Nobody is there to do it again. */
+  /** Retries by itself: no caller is left to repeat it. */
   async end(): Promise<void> {
     try {
       await settleAll(this.#leases.map((lease) => lease.end()))
@@ -244,14 +261,14 @@ class AllLeases implements SetLease, TaskLease {
   }
 }
 
-/** Waits for all, then throws what the first of them threw. */
+/** Waits for all, then throws the first error in their order. */
 async function settleAll(promises: readonly Promise<void>[]): Promise<void> {
   const settled = await Promise.allSettled(promises)
   const failed = settled.find((one) => one.status === 'rejected')
   if (failed) throw failed.reason
 }
 
-/** In order of bytes, each once. */
+/** Sorted by bytes, without duplicates. */
 function checkNames(names: unknown): string[] {
   if (!Array.isArray(names) || names.length === 0 || names.length > MOST_NAMES) {
     throw new InvalidArgumentError('names', `must be a list of 1 to ${MOST_NAMES} names`)

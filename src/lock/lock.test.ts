@@ -6,7 +6,7 @@ import { startRedis } from '../../test/servers/redis.ts'
 
 const forever = { wait: '20s' } as const
 
-test('a lock is held by one at a time, under rising tokens', async () => {
+test('a lock has one holder at a time, with rising tokens', async () => {
   const { lock } = await setup()
 
   const first = await lock.acquire()
@@ -19,7 +19,7 @@ test('a lock is held by one at a time, under rising tokens', async () => {
   expect(await lock.inspect()).toMatchObject({ mode: 'free', token: second.token, holders: [], waiting: 0 })
 })
 
-test('whoever does not wait is told at once', async () => {
+test('a caller that does not wait gets its answer at once', async () => {
   const { lock, calls } = await setup()
   await using _ = await lock.acquire()
   calls.length = 0
@@ -29,7 +29,7 @@ test('whoever does not wait is told at once', async () => {
   expect(calls).toEqual(['lock/acquire'])
 })
 
-test('those who wait get the lock in the order in which they came, with two calls each, or three', async () => {
+test('waiters get the lock in order of arrival, with two or three calls each', async () => {
   const { lock, calls } = await setup({ clock: 'real' })
   const held = await lock.acquire()
   const order: number[] = []
@@ -47,12 +47,12 @@ test('those who wait get the lock in the order in which they came, with two call
 
   expect(order).toEqual(Array.from({ length: 20 }, (_, n) => n))
   expect(count('lock/release')).toBe(21)
-  // Who asked more than 250 ms ago is offered the lock, and asks once more.
+  // A waiter that asked more than 250 ms ago is offered the lock, and asks once more.
   expect(count('lock/acquire')).toBeLessThanOrEqual(20)
   expect(calls).toHaveLength(21 + count('lock/acquire'))
 })
 
-test('a waiter that is aborted leaves the line, and the next one goes on', async () => {
+test('an aborted waiter leaves the line, and the next one gets the lock', async () => {
   const { lock } = await setup({ clock: 'real' })
   const held = await lock.acquire()
   const leaving = new AbortController()
@@ -69,7 +69,7 @@ test('a waiter that is aborted leaves the line, and the next one goes on', async
   expect(await lock.inspect()).toMatchObject({ mode: 'free', waiting: 0 })
 })
 
-test('a waiter whose time is over leaves the line', async () => {
+test('a waiter that times out leaves the line', async () => {
   const { lock } = await setup()
   await using _ = await lock.acquire()
 
@@ -78,7 +78,7 @@ test('a waiter whose time is over leaves the line', async () => {
   await until('the line is empty', async () => (await lock.inspect()).waiting === 0)
 })
 
-test('an attempt that reaches the server after it was aborted leaves nothing behind', async () => {
+test('an attempt that reaches the server after its abort leaves no trace', async () => {
   const { lock, holdBack, calls } = await setup()
   const letGo = holdBack('lock/acquire')
   const leaving = new AbortController()
@@ -94,7 +94,7 @@ test('an attempt that reaches the server after it was aborted leaves nothing beh
 })
 
 describe('a lock that may be barged', () => {
-  test('goes to whoever comes first, and those who wait get it in the end', async () => {
+  test('goes to the first caller that asks, and waiters get it eventually', async () => {
     const { lock } = await setup({ clock: 'real', fair: false })
     let inside = 0
     let most = 0
@@ -112,7 +112,7 @@ describe('a lock that may be barged', () => {
 })
 
 describe('readers', () => {
-  test('hold a lock together, and nobody alone meanwhile', async () => {
+  test('hold a lock together, and exclude exclusive holders', async () => {
     const { lock } = await setup()
 
     const first = await lock.shared.acquire()
@@ -126,7 +126,7 @@ describe('readers', () => {
     await (await lock.acquire()).release()
   })
 
-  test('stand behind one who waits to have it alone, and go in together after it', async () => {
+  test('queue after a waiting writer, and acquire the lock together after it', async () => {
     const { lock } = await setup({ clock: 'real' })
     const events: string[] = []
     const reading = await lock.shared.acquire()
@@ -149,7 +149,7 @@ describe('readers', () => {
     expect(events).toEqual(['writer', 'reader', 'reader', 'reader'])
   })
 
-  test('go in when the one who waits to have it alone gives up', async () => {
+  test('acquire the lock when the waiting writer gives up', async () => {
     const { lock } = await setup({ clock: 'real' })
     await using _ = await lock.shared.acquire()
     const leaving = new AbortController()
@@ -177,7 +177,7 @@ describe('readers', () => {
 })
 
 describe('a token', () => {
-  test('gives back and extends a lease that another process acquired', async () => {
+  test('extends and releases a lease that another process acquired', async () => {
     const { lock, name } = await setup()
     const other = await setup({ name })
     const { token, expiresAtMs } = await lock.acquire()
@@ -191,7 +191,7 @@ describe('a token', () => {
     expect((await lock.inspect()).mode).toBe('free')
   })
 
-  test('of a lease that has ended is refused', async () => {
+  test('of a lease that has ended is rejected', async () => {
     const { lock, clock } = await setup({ lease: '1s' })
     const { token } = await lock.acquire()
     await clock.advance(1000)
@@ -202,7 +202,7 @@ describe('a token', () => {
   })
 })
 
-test('code that may be called by a holder takes part in its lease', async () => {
+test('code called by a holder may use its lease', async () => {
   const { lock, redis } = await setup()
   const outer = await lock.acquire()
 
@@ -215,7 +215,7 @@ test('code that may be called by a holder takes part in its lease', async () => 
   await expect(lock.acquire({ held: outer })).rejects.toThrow(LeaseLostError)
 })
 
-test("a reader's lease is none under which anybody has the lock alone", async () => {
+test("a reader's lease does not permit exclusive access", async () => {
   const { lock } = await setup()
   const [first, second] = [await lock.shared.acquire(), await lock.shared.acquire()]
   let ran = false
@@ -229,14 +229,14 @@ test("a reader's lease is none under which anybody has the lock alone", async ()
   await expect(lock.acquire({ held: nested })).rejects.toMatchObject({ argument: 'held' })
 })
 
-test('who has the lock alone may read under the same lease', async () => {
+test('an exclusive holder may read under the same lease', async () => {
   const { lock } = await setup()
   const held = await lock.acquire()
 
   expect(await lock.shared.run(({ token }) => token, { held })).toBe(held.token)
 })
 
-test('a lease of the same name from elsewhere is no lease on this lock', async () => {
+test('a lease of the same name from another server is not valid for this lock', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { lock, name } = await setup({ clock: 'real' })
@@ -247,7 +247,7 @@ test('a lease of the same name from elsewhere is no lease on this lock', async (
   await expect(lock.acquire({ held })).rejects.toMatchObject({ argument: 'held' })
 })
 
-test('a lease of another instance on the same server is a lease on this lock', async () => {
+test('a lease of another instance on the same server is valid for this lock', async () => {
   const { lock, name } = await setup({ clock: 'real' })
   const other = await setup({ clock: 'real', name })
   const alone = await other.lock.acquire()
@@ -259,7 +259,7 @@ test('a lease of another instance on the same server is a lease on this lock', a
   await expect(lock.acquire({ held: reading })).rejects.toMatchObject({ argument: 'held' })
 })
 
-test('a nested lease that was given back is held no more', async () => {
+test('a nested lease that was released is no longer held', async () => {
   const { lock } = await setup()
   const outer = await lock.acquire()
   const nested = await lock.acquire({ held: outer })
@@ -272,7 +272,7 @@ test('a nested lease that was given back is held no more', async () => {
   outer.assertHeld()
 })
 
-test('a lock that is cleared is lost to its holder, and those who wait go on', async () => {
+test('clear takes a lock from its holder, and waiters acquire it', async () => {
   const { lock } = await setup({ clock: 'real' })
   const held = await lock.acquire()
   const waiting = lock.acquire(forever)
@@ -291,8 +291,8 @@ test.each([
   ['a name with a line break', () => setup({ name: 'a\nb', clock: 'real' }), 'name'],
   ['a lease without a unit', () => setup({ lease: '30' as '30s' }), 'lease'],
   ['a lease that is too short', () => setup({ lease: '9ms' }), 'lease'],
-  ['a fairness that is no flag', () => setup({ fair: 'lucky' as never }), 'fair'],
-  ['a token of nobody', async () => (await setup()).lock.byToken.release(0), 'token'],
+  ['a fairness that is not a flag', () => setup({ fair: 'lucky' as never }), 'fair'],
+  ['a token that was never granted', async () => (await setup()).lock.byToken.release(0), 'token'],
   ['a token in pieces', async () => (await setup()).lock.byToken.extend(1.5, '1s'), 'token'],
 ] as const)('%s is refused by name', async (_what, act, argument) => {
   const error = await act().catch((reason: unknown) => reason)

@@ -23,8 +23,8 @@ export type { LockOptions } from './lock-options.ts'
 
 export interface AcquireOptions extends Waiting {
   /**
-   * A lease on this lock that the caller has already: the lock is then not acquired again. That of a reader counts for
-   * `shared` only.
+   * A lease on this lock that the caller already holds: the lock is then not acquired again. A reader's lease is
+   * valid for `shared` only. Default: none.
    */
   held?: Lease
 }
@@ -32,7 +32,7 @@ export interface AcquireOptions extends Waiting {
 const OPTIONS = ['lease', 'maxHold', 'fair', 'group', 'holder'] as const
 const ACQUIRE_OPTIONS = ['wait', 'signal', 'held'] as const
 
-/** Ways to get one lock: alone, or together with other readers. */
+/** Access to one lock: exclusive, or shared with other readers. */
 export class LockAccess {
   readonly name: string
   readonly #unit: Unit
@@ -53,27 +53,32 @@ export class LockAccess {
     }
   }
 
-  /** Leases on this lock, for callers that know only their tokens. */
+  /** Extends and releases leases on this lock by their tokens alone, also from another process. */
   get byToken(): LeasesByToken {
     return new LeasesByToken(this.#leaseTerms)
   }
 
-  /** One attempt, without standing in line. Resolves to null when somebody else has the lock. */
+  /**
+   * One attempt that does not wait in line. Resolves to null when the lock is not available. Throws
+   * InvalidArgumentError.
+   */
   async tryAcquire(options: Record<string, never> = {}): Promise<Lease | null> {
     checkOptions('options', options, [])
     return this.stand({})
   }
 
   /**
-   * Waits for the lock, by default not at all. Throws WaitTimeoutError after `wait`, or the signal's reason.
+   * Acquires the lock. Waits for it up to `wait`, by default not at all. Throws WaitTimeoutError after `wait`, or the
+   * signal's reason.
    */
   async acquire(options: AcquireOptions = {}): Promise<Lease> {
     return this.#acquire(options)
   }
 
   /**
-   * Runs the task under the lock and resolves to what it gives; `lease.signal` aborts should the lock be lost, or
-   * when `signal` does. Throws as `acquire`, or LeaseLostError when the lease ended before the task.
+   * Runs the task while the lock is held and resolves to its result. `lease.signal` aborts when the lock is lost or
+   * `signal` aborts. Throws the errors of `acquire` and of the task, and LeaseLostError when the lease ended before
+   * the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
@@ -84,8 +89,9 @@ export class LockAccess {
   }
 
   /**
-   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the lease. Resolves
-   * to its token and end, or to `held` and for how long at most. Throws the signal's reason.
+   * Acquires a detached lease, for a holder outside this process such as the client of a service: this process does
+   * not extend it. Waits up to `wait`. Resolves to status `granted` with token and end, or to status `held` with the
+   * longest time until the lock can become free. Throws the signal's reason.
    */
   async acquireDetached(options: Waiting = {}): Promise<DetachedLease> {
     checkOptions('options', options, ['wait', 'signal'])
@@ -103,34 +109,34 @@ export class LockAccess {
     throw new WaitTimeoutError(this.#leaseTerms.resource, options.wait)
   }
 
-  /** @internal As `acquire`, for elections; null after `wait`. */
+  /** @internal Like `acquire`, for elections; null after `wait`. */
   async stand(waiting: Waiting): Promise<KeptLease | null> {
     const grant = await standInLine(this.#side, lineTermsOf(this.#unit, waiting))
     return grant === null ? null : this.keep(grant)
   }
 
-  /** @internal For sets of locks: gives back what an attempt got without an answer. */
+  /** @internal For sets of locks: releases a lease whose grant was never answered. */
   abandon(id: string): Promise<unknown> {
     return this.#side.abandon(id, { listens: false })
   }
 
-  /** @internal For sets of locks: the lease that the server has granted. */
+  /** @internal For sets of locks: the lease of a grant by the server. */
   keep(grant: Grant): KeptLease {
     return new KeptLease(grant, this.#leaseTerms, this.#unit.runtime.keeper)
   }
 
-  /** Who holds the lock alone may read, too; a reader does not hold it alone. */
+  /** An exclusive lease also permits reading; a reader's lease does not permit exclusive access. */
   async #own(held: Lease): Promise<KeptLease | NestedLease> {
     const isOurs = held instanceof KeptLease || held instanceof NestedLease
     const isEnough = isOurs && held.beginning === this.#unit.beginning && this.#side.isCoveredBy(held.kind)
     if (isEnough && (await this.#isHere(held))) return held
     throw new InvalidArgumentError(
       'held',
-      'must be a lease on this lock; that of a reader counts for `shared` only',
+      'must be a live lease on this lock; the lease of a reader is valid for `shared` only',
     )
   }
 
-  /** A lease of another instance may be on a lock of the same name on another server. */
+  /** A lease of another instance may belong to a lock of the same name on another server. */
   async #isHere({ unit, token }: KeptLease | NestedLease): Promise<boolean> {
     if (unit.runtime === this.#unit.runtime) return true
     const { holders } = await inspectLock(this.#unit)
@@ -139,16 +145,16 @@ export class LockAccess {
 }
 
 /**
- * At most one holder at a time, for a limited time. A lock is a lease: whoever holds it must finish, extend or
- * lose it. It cannot stop a process that sleeps: hand `lease.token` to what you protect (Kleppmann, "How to
- * do distributed locking", 2016).
+ * At most one holder at a time, for a limited time. A lock is a lease: the holder must finish or extend it before it
+ * expires. A lock cannot stop a suspended process: pass `lease.token` to the resource that you protect (Kleppmann,
+ * "How to do distributed locking", 2016).
  */
 export class Lock extends LockAccess {
-  /** For those who only read: any number of them at once, and nobody who holds the lock alone. */
+  /** Shared access for readers: any number of readers at once, never together with an exclusive holder. */
   readonly shared: LockAccess
   /** @internal For sets of locks: its place. */
   readonly unit: Unit
-  /** @internal For sets of locks: how it is acquired. */
+  /** @internal For sets of locks: the terms under which it is acquired. */
   readonly terms: AcquireTerms
 
   constructor(runtime: Runtime, name: string, options: LockOptions = {}) {
@@ -163,14 +169,14 @@ export class Lock extends LockAccess {
     this.terms = terms
   }
 
-  /** A read-only picture: who holds the lock and who waits for it, at most 100 of each. */
+  /** Reads the state of the lock: its holders and its waiters, at most 100 of each. */
   inspect(): Promise<LockInspection> {
     return inspectLock(this.unit)
   }
 
   /**
-   * Deletes the lock, whoever holds it: its lease is lost, and those who wait go on. A holder of this instance is told
-   * at once, another one at its next extension. Resolves to false when there was nothing.
+   * Deletes the lock, even while it is held: its leases are lost, and waiters ask again at once. A holder in this
+   * instance is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.unit)

@@ -1,4 +1,4 @@
-// What `perilune` and `perilune/lock` both export.
+// The common exports of `perilune` and `perilune/lock`.
 
 export { Campaign, type CampaignOptions, Election, type ElectionOptions, type Term } from './election.ts'
 export { Fenced, type FencedOptions } from './fenced.ts'

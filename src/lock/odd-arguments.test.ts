@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { setup } from '../../test/lock-fixture.ts'
 
 test.each([undefined, null, 7, { id: 1 }, ['a'], Symbol('a'), ''])(
-  'a set of locks takes no name that is none: %o',
+  'a set of locks rejects an invalid name: %o',
   async (odd) => {
     const { redis } = await setup()
     const open = (): unknown => redis.locks(['a', odd as string])
@@ -13,7 +13,7 @@ test.each([undefined, null, 7, { id: 1 }, ['a'], Symbol('a'), ''])(
   },
 )
 
-test('tryAcquire of a lock and of a set refuses what would be ignored', async () => {
+test('tryAcquire of a lock and of a set rejects options that it would ignore', async () => {
   const { lock, redis, name, calls } = await setup()
   const wait = { wait: '1s' } as never
 

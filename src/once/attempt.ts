@@ -9,22 +9,22 @@ import { kindOf } from './lease-kind.ts'
 import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 /**
- * The right to do the work of a key. It is extended while the process lives, up to `maxHold`. Leaving an
- * `await using` block releases an attempt that was not completed.
+ * The right to do the work of a key, under a lease. The lease is extended while the process lives, up to `maxHold`.
+ * Leaving an `await using` block releases an attempt that was not completed.
  *
  *   UNDER WAY ──complete──► COMPLETED: the key replays the result
  *      │ ──release──► RELEASED: the key is free
- *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` and `release` still count until another attempt begins
+ *      │ ──its lease ended──► LAPSED: the signal aborts; `complete` and `release` work until another attempt begins
  *
- * A `complete` or `release` that failed may be repeated.
+ * A failed `complete` or `release` may be repeated.
  */
 export class Attempt<Result> implements Lease {
   readonly key: string
   readonly #source: OnceSource<Result>
   readonly #lease: KeptLease
-  /** What the end of the lease does. False: the server knows it no more. */
+  /** The call that ends the lease. False: the server no longer knows the attempt. */
   #end: (trace: Trace) => Promise<boolean>
-  /** The work is done: the key is not to be freed for another. */
+  /** The work is done: the key must not be released for another attempt. */
   #wasDone = false
   #completed: Completed | null = null
 
@@ -35,7 +35,10 @@ export class Attempt<Result> implements Lease {
     this.#lease = new KeptLease(grant, this.#terms(), source.runtime.keeper)
   }
 
-  /** Greater than that of every earlier attempt at the key: hand it to what you change. */
+  /**
+   * The fencing token, greater than that of every earlier attempt at the key. Pass it to the resources that you
+   * change.
+   */
   get token(): number {
     return this.#lease.token
   }
@@ -45,7 +48,10 @@ export class Attempt<Result> implements Lease {
     return this.#lease.expiresAtMs
   }
 
-  /** How much of the lease is left by this process's own clock; never more than the server grants. */
+  /**
+   * The time left on the lease in milliseconds, by this process's clock; never more than the server grants, 0 when it
+   * has ended.
+   */
   get remainingMs(): number {
     return this.#lease.remainingMs
   }
@@ -55,12 +61,12 @@ export class Attempt<Result> implements Lease {
     return this.#lease.signal
   }
 
-  /** @internal Its signal aborts with this one, too, until the attempt ends. */
+  /** @internal Until the attempt ends, its signal also aborts when this one does. */
   heed(signal: AbortSignal): void {
     this.#lease.heed(signal)
   }
 
-  /** @internal A task runs under it from now on, and ends it. */
+  /** @internal From now on a task runs under this attempt, and ends it. */
   begin(): void {
     this.#lease.begin()
   }
@@ -70,14 +76,18 @@ export class Attempt<Result> implements Lease {
     this.#lease.assertHeld()
   }
 
-  /** Makes the lease last `lease` from now; default: as long as it was asked for. Throws LeaseLostError. */
+  /**
+   * Makes the lease last `lease` from now; by default as long as the attempt requested. Throws LeaseLostError when it
+   * has ended.
+   */
   extend(lease?: Duration): Promise<void> {
     return this.#lease.extend(lease)
   }
 
   /**
-   * Stores the result. Throws LeaseLostError when another attempt has begun since; where the result cannot be stored,
-   * InvalidArgumentError or what the codec throws: another result may be given then.
+   * Stores the result. Resolves to the time until which it is kept. Throws LeaseLostError when another attempt has
+   * begun since. When the result cannot be stored, throws InvalidArgumentError or the error of the codec; `complete`
+   * may then be called with another result.
    */
   async complete(result: Result): Promise<Completed> {
     this.#wasDone = true
@@ -85,9 +95,9 @@ export class Attempt<Result> implements Lease {
   }
 
   /**
-   * @internal As `complete`, for work that cannot be done again. A result that cannot be stored is none: whoever comes with the
-   * key learns that it was done. Throws what kept it from being stored once the server knows that. What an outage keeps from the server is
-   * said again until it has heard it.
+   * @internal Like `complete`, for work that cannot be repeated. If the result cannot be stored, the server records
+   * that the work was done, so that later callers of the key get ResultNotKeptError; then the original error is
+   * thrown. After an outage the call is retried until the server accepts it.
    */
   async completeAnyway(result: Result): Promise<Completed> {
     this.#wasDone = true
@@ -119,15 +129,15 @@ export class Attempt<Result> implements Lease {
     return this.#completed ?? complete()
   }
 
-  /** Gives the key back without a result. Throws LeaseLostError when another attempt has begun since. */
+  /** Frees the key without a result. Throws LeaseLostError when another attempt has begun since. */
   async release(): Promise<void> {
-    // As for `complete`: nobody else may have begun, and the key is still that of this request.
+    // As in `complete`: a lapsed attempt may still be the newest, and then the key still belongs to this request.
     if (this.#lease.isLapsed) return releaseAttempt(this.#source, this.key, this.token)
     this.#end = (trace) => tryToRelease(this.#source, this.key, this.token, trace)
     return this.#lease.release()
   }
 
-  /** @internal As `release`, for work that failed; said again as of `completeAnyway`. */
+  /** @internal Like `release`, for work that failed; retried like `completeAnyway`. */
   releaseAnyway(): Promise<void> {
     return this.#insisting(this.release(), () => tryToRelease(this.#source, this.key, this.token))
   }
@@ -137,7 +147,10 @@ export class Attempt<Result> implements Lease {
     return insisting(unit, `${unit.beginning}${this.token}`, first, again)
   }
 
-  /** Releases an attempt that nobody tried to complete. Nobody may be there to complete the others: they are extended no more. */
+  /**
+   * Releases the attempt unless `complete` was called. After a failed `complete` it only stops the renewal, because
+   * no caller may be left to complete it.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#wasDone) return this.releaseAnyway()
     this.#lease.letGo()

@@ -1,4 +1,4 @@
-// Attempts by their tokens: another process, or the client of a service, extends and ends them.
+// Attempts by their tokens, so that another process or the client of a service can extend and end them.
 
 import { type Extended, extendByToken, noteEnded } from '../runtime/leases/lease-by-token.ts'
 import { isLoss } from '../runtime/errors/outage.ts'
@@ -16,13 +16,13 @@ export class AttemptsByToken<Result> {
     this.#source = source
   }
 
-  /** As `attempt.complete`. Throws LeaseLostError, InvalidArgumentError, or AmbiguousError as `release`. */
+  /** Like `attempt.complete`. Throws LeaseLostError, InvalidArgumentError, or AmbiguousError like `release`. */
   async complete(key: string, token: number, result: Result): Promise<Completed> {
     const encoded = encodeResult(this.#source, result)
     return this.#ended(key, token, completeAttempt(this.#source, key, checkToken(token), encoded))
   }
 
-  /** As `attempt.extend`. Throws LeaseLostError, InvalidArgumentError. */
+  /** Like `attempt.extend`; resolves to the new end. Throws LeaseLostError, InvalidArgumentError. */
   async extend(key: string, token: number, lease: Duration): Promise<Extended> {
     const kind = kindOf(this.#source.runtime)
     const [unit, resource] = [unitOf(this.#source, key), resourceOf(this.#source, key)]
@@ -30,14 +30,14 @@ export class AttemptsByToken<Result> {
   }
 
   /**
-   * As `attempt.release`. Throws LeaseLostError, InvalidArgumentError, or AmbiguousError when the first answer was lost and the second
-   * does not tell.
+   * Like `attempt.release`. Throws LeaseLostError or InvalidArgumentError. Throws AmbiguousError when the first
+   * answer was lost and the retry cannot show whether the first call released the attempt.
    */
   async release(key: string, token: number): Promise<void> {
     return this.#ended(key, token, releaseAttempt(this.#source, key, checkToken(token)))
   }
 
-  /** Where this process has the attempt, it learns that it is over. */
+  /** If this process holds the attempt, its lease is marked as ended. */
   async #ended<Value>(key: string, token: number, ending: Promise<Value>): Promise<Value> {
     const over = (): void => noteEnded(kindOf(this.#source.runtime), unitOf(this.#source, key), token)
     try {

@@ -1,25 +1,27 @@
-// Attempts for somebody else, such as the client of a service: nothing here extends them.
+// Detached attempts, for holders outside this process such as the client of a service: this process does not extend
+// them.
 
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
 import { type Answered, type BeginOptions, type Begun, toBeginTerms, Wish } from './begin.ts'
 import { type OnceSource, unitOf } from './source.ts'
 
-/** As `BeginOptions`; `wait`: for another attempt that is under way. */
+/** As `BeginOptions`; `wait`: how long to wait for another attempt that is under way. */
 export interface BeginDetachedOptions extends BeginOptions, Waiting {}
 
-/** What became of a `beginDetached`: as of a `begin`, but for the attempt, which is known by its token. */
+/** The result of `beginDetached`: like that of `begin`, but with a token instead of an attempt. */
 export type DetachedAttempt<Result> =
   | {
       readonly status: 'started'
       /** Greater than that of every earlier attempt at the key. */
       readonly token: number
+      /** The length of the lease in milliseconds. */
       readonly leaseMs: number
       /** When the lease ends, in milliseconds of the server's clock. */
       readonly expiresAtMs: number
     }
   | Exclude<Begun<Result>, { status: 'started' }>
 
-/** Rejects with the signal's reason, or LeaseLostError when the attempt of that id has been released. */
+/** Rejects with the signal's reason, or LeaseLostError when the attempt with this id has been released. */
 export async function beginDetached<Result>(
   source: OnceSource<Result>,
   key: string,

@@ -1,4 +1,4 @@
-// Beginning an attempt: a script call, safe to repeat by the attempt's id.
+// Begins an attempt: one script call, safe to repeat because the attempt has an id.
 
 import { randomUUID } from 'node:crypto'
 import { abandon, type BeginAnswer, begin } from '../generated/once.ts'
@@ -14,19 +14,22 @@ import { checkFingerprint } from './fingerprint.ts'
 import { decodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface BeginOptions {
-  /** Of the request: the same key with another one is a conflict. Default: none. At most 512 bytes. */
+  /**
+   * The fingerprint of the request, at most 512 bytes, for example from `fingerprintOf`. The same key with another
+   * fingerprint is a conflict. Default: none.
+   */
   fingerprint?: string
-  /** Names the attempt: a `begin` that is repeated with it gets the same one. Default: made by the library. */
+  /** The id of the attempt: a repeated `begin` with this id gets the same attempt. Default: a new id for each call. */
   id?: string
 }
 
-/** What became of a `begin`. */
+/** The result of `begin`. */
 export type Begun<Result> =
-  /** The key is yours: do the work, then complete. */
+  /** The caller holds the key: it does the work, then calls `attempt.complete`. */
   | { readonly status: 'started'; readonly attempt: Attempt<Result> }
-  /** The work was done before. */
+  /** The work was done before; `token` is that of the attempt that did it. */
   | { readonly status: 'replayed'; readonly result: Result; readonly token: number }
-  /** The key came with another fingerprint before. */
+  /** The key was used before with another fingerprint. */
   | { readonly status: 'conflict' }
   /** Another attempt is under way: its lease ends after `retryAfterMs`, unless it is extended. */
   | { readonly status: 'running'; readonly retryAfterMs: number }
@@ -35,7 +38,7 @@ export type Begun<Result> =
 export interface BeginTerms {
   readonly key: string
   readonly id: string
-  /** Made by the library: nobody else can ask for the attempt of this id. */
+  /** The library made the id: no other caller can ask for this attempt. */
   readonly isOwn: boolean
   readonly fingerprint: string
 }
@@ -50,7 +53,7 @@ export function toBeginTerms(key: string, { fingerprint, id }: BeginOptions): Be
   }
 }
 
-/** Throws as `Wish.ask`. */
+/** Throws like `Wish.ask`. */
 export async function beginAttempt<Result>(
   source: OnceSource<Result>,
   terms: BeginTerms,
@@ -59,15 +62,16 @@ export async function beginAttempt<Result>(
   return wish.untilOver(() => wish.begin())
 }
 
-/** What the script says, whoever the attempt is for. */
+/** The answer of the script, for attached and detached attempts. */
 export type Answered<Result> = { readonly status: 'started'; readonly grant: Grant } | NotStarted<Result>
 
 type NotStarted<Result> = Exclude<Begun<Result>, { status: 'started' }>
 
 /**
- * The wish of one caller to begin an attempt, which asks as often as it takes. What is begun for it that it does not learn of is
- * given back: the answer came after the deadline, or a copy of the question after the end of the attempt. That of an id which
- * the caller chose is not, for it may be repeated, and then is somebody's.
+ * One caller's request to begin an attempt; it asks the server as often as necessary. An attempt that began without
+ * the caller's knowledge is released: its answer came after the deadline, or a late copy of the request began it
+ * after the attempt had ended. An attempt with an id chosen by the caller is not released, because a repeated call
+ * may own it.
  */
 export class Wish<Result> {
   readonly #source: OnceSource<Result>
@@ -82,7 +86,10 @@ export class Wish<Result> {
     this.#unit = unitOf(source, terms.key)
   }
 
-  /** Resolves as the work, in which it asks; from then on nothing more is wanted but what that has resolved to. */
+  /**
+   * Settles like `work`, which calls `ask`. Afterwards every attempt except the one that `work` resolved to is
+   * released.
+   */
   async untilOver<Value extends { readonly status: string } | null>(
     work: () => Promise<Value>,
   ): Promise<Value> {
@@ -96,22 +103,22 @@ export class Wish<Result> {
     }
   }
 
-  /** As `ask`, for an attempt of this process. */
+  /** Like `ask`, for an attempt of this process. */
   async begin(): Promise<Begun<Result>> {
     const answer = await this.ask()
     if (answer.status !== 'started') return answer
     const attempt = new Attempt(this.#source, this.#terms.key, this.#guarded(answer.grant))
-    // It came while the instance closes, and is given back already.
+    // The attempt arrived while the instance closes, and has already been released.
     if (this.#source.runtime.runner.closed) throw closed()
     return { status: 'started', attempt }
   }
 
-  /** What it was told to begin is somebody else's, who ends it unseen. */
+  /** The attempt is detached: another process ends it, without notice to this one. */
   hasLeased(token: number): void {
     this.#isOver(token)
   }
 
-  /** Gives back what came for a caller who has left. */
+  /** Releases an attempt whose caller no longer waits. */
   async giveBack(begun: Begun<Result> | Answered<Result>): Promise<void> {
     if (begun.status !== 'started' || !this.#terms.isOwn) return
     if ('attempt' in begun) await begun.attempt.releaseAnyway()
@@ -119,9 +126,9 @@ export class Wish<Result> {
   }
 
   /**
-   * What the server says to it, which is asked again where the lease was over before its answer came. Throws LeaseLostError when
-   * the attempt of that id has been released, or where no answer comes before its lease is over, ResultNotKeptError when the work
-   * was done and its result could not be kept, or cannot be read.
+   * The answer of the server. Asks again when the lease had expired before the answer arrived. Throws LeaseLostError
+   * when the attempt with this id has been released, or when no answer arrives before its lease expires. Throws
+   * ResultNotKeptError when the work was done and its result could not be stored, or cannot be read.
    */
   ask(): Promise<Answered<Result>> {
     const asking = this.#askUntilHeld()
@@ -154,13 +161,13 @@ export class Wish<Result> {
     return { status: 'replayed', result: decodeResult(this.#source, key, answer.result), token: answer.token }
   }
 
-  /** A copy of the question does nothing while the attempt is under way. */
+  /** A late copy of the request has no effect while the attempt is under way, so it is abandoned only afterwards. */
   #guarded(grant: Grant): Grant {
     if (this.#trace.repeated !== true) return grant
     return { ...grant, onOver: () => this.#isOver(grant.token) }
   }
 
-  /** `token`: of the attempt that was had; 0: none was. */
+  /** `token`: that of the attempt which this request held; 0: none. */
   #isOver(token: number): void {
     if (!this.#terms.isOwn) return
     this.#asking.then(

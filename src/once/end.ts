@@ -1,4 +1,4 @@
-// How an attempt ends: with a result, or without one. By key and token, so that another process may do it.
+// Ends an attempt with or without a result, by key and token, so that another process can do it.
 
 import { complete, release } from '../generated/once.ts'
 import { LeaseLostError } from '../runtime/errors/errors.ts'
@@ -7,13 +7,14 @@ import type { Trace } from '../runtime/calls/runner.ts'
 import { resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface Completed {
-  /** When the result is forgotten, in milliseconds of the server's clock. */
+  /** When the stored result expires, in milliseconds of the server's clock. */
   readonly keptUntilMs: number
 }
 
 /**
- * Stores an encoded result; null: it cannot be stored, and the work is done all the same. Throws LeaseLostError when the attempt was taken over or released, AmbiguousError when that may have
- * been after a first call whose answer was lost.
+ * Stores an encoded result; null: the work was done, but its result cannot be stored. Throws LeaseLostError when the
+ * attempt was taken over or released. Throws AmbiguousError when that may have happened after a first call whose
+ * answer was lost.
  */
 export async function completeAttempt<Result>(
   source: OnceSource<Result>,
@@ -24,8 +25,8 @@ export async function completeAttempt<Result>(
   const unit = unitOf(source, key)
   const { channel, sharded } = unit
   const { codec, resultTtlMs } = source
-  const told = { codec: codec.name, token, resultTtlMs, channel, sharded }
-  const args = { ...told, result: result ?? '', kept: result !== null }
+  const common = { codec: codec.name, token, resultTtlMs, channel, sharded }
+  const args = { ...common, result: result ?? '', kept: result !== null }
   const trace: Trace = { atClose: 'gives back' }
   const answer = await unit.run(complete, args, trace)
   if (answer.status === 'lost') throw notKnown(resourceOf(source, key), token, trace)
@@ -33,8 +34,8 @@ export async function completeAttempt<Result>(
 }
 
 /**
- * Frees the key, unless the attempt was completed. Throws LeaseLostError when it was taken over, AmbiguousError when that may have
- * been after a first call whose answer was lost.
+ * Frees the key, unless the attempt was completed. Throws LeaseLostError when it was taken over. Throws
+ * AmbiguousError when that may have happened after a first call whose answer was lost.
  */
 export async function releaseAttempt<Result>(
   source: OnceSource<Result>,
@@ -45,7 +46,7 @@ export async function releaseAttempt<Result>(
   if (!(await tryToRelease(source, key, token, trace))) throw notKnown(resourceOf(source, key), token, trace)
 }
 
-/** As `releaseAttempt`; false when it was taken over. */
+/** Like `releaseAttempt`; resolves to false when the attempt was taken over. */
 export async function tryToRelease<Result>(
   source: OnceSource<Result>,
   key: string,
@@ -53,9 +54,9 @@ export async function tryToRelease<Result>(
   trace: Trace = {},
 ): Promise<boolean> {
   const unit = unitOf(source, key)
-  const told = { token, channel: unit.channel, sharded: unit.sharded }
+  const args = { token, channel: unit.channel, sharded: unit.sharded }
   trace.atClose = 'gives back'
-  const { status } = await unit.run(release, told, trace)
+  const { status } = await unit.run(release, args, trace)
   return status !== 'lost'
 }
 

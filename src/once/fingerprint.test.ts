@@ -1,7 +1,7 @@
 import { fingerprintOf } from 'perilune'
 import { expect, test } from 'vitest'
 
-test('a fingerprint tells the parts from one another, as text and as bytes', () => {
+test('a fingerprint distinguishes its parts, as text and as bytes', () => {
   const seen = [
     fingerprintOf(),
     fingerprintOf(''),
@@ -18,6 +18,6 @@ test('a fingerprint tells the parts from one another, as text and as bytes', () 
   expect(seen.every((each) => /^[0-9a-f]{64}$/.test(each))).toBe(true)
 })
 
-test('what is neither text nor bytes is refused', () => {
+test('a part that is neither text nor bytes is rejected', () => {
   expect(() => fingerprintOf(JSON.parse('7'))).toThrow('parts must be strings or bytes')
 })

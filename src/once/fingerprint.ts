@@ -5,8 +5,9 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 const MAX_FINGERPRINT_BYTES = 512
 
 /**
- * Tells requests apart: SHA-256 over the parts, each behind its length, so that `('ab', 'c')` and
- * `('a', 'bc')` differ. 64 hexadecimal digits. Throws InvalidArgumentError for text that UTF-8 cannot hold.
+ * A fingerprint that distinguishes requests: SHA-256 over the parts, each preceded by its length, so that `('ab',
+ * 'c')` and `('a', 'bc')` differ. Returns 64 hexadecimal digits. Throws InvalidArgumentError for a part that is
+ * neither well-formed text nor bytes.
  */
 export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256')
@@ -20,7 +21,7 @@ export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): strin
   return hash.digest('hex')
 }
 
-/** Empty where there is none. Throws InvalidArgumentError. */
+/** Empty for undefined. Throws InvalidArgumentError. */
 export function checkFingerprint(fingerprint: string | undefined): string {
   return fingerprint === undefined ? '' : checkText('fingerprint', fingerprint, MAX_FINGERPRINT_BYTES)
 }

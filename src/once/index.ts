@@ -1,4 +1,4 @@
-// What `perilune/once` exports.
+// The exports of `perilune/once`.
 
 import * as operations from '../generated/once.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -10,7 +10,7 @@ export * from './once.ts'
 /** For `preload` of a connection. */
 export const onceScripts: StructureScripts = /* @__PURE__ */ scriptsOf('once', operations)
 
-/** Idempotency keys: the work of a key is done once, and everybody gets its result. Throws InvalidArgumentError. */
+/** Idempotency keys: the work of a key is done once, and every caller gets its result. Throws InvalidArgumentError. */
 export function once<Result = unknown>(
   connection: HasRuntime,
   name: string,

@@ -1,4 +1,4 @@
-// What becomes of work that ends while the server is away: its process knows how, and has nobody who would say it again.
+// Work that ends while the server is unavailable: only its process knows the result, and no caller is left to retry.
 
 import { type Driver, type Once, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
@@ -8,7 +8,7 @@ import { until } from '../../test/servers/ask.ts'
 import { ConnectionLostError, ServerReplyError } from '../driver.ts'
 
 interface Scene {
-  /** Its server is away from `goAway` until `comeBack`. */
+  /** Its server is unavailable from `goAway` until `comeBack`. */
   readonly cut: Once<unknown>
   readonly other: Once<unknown>
   goAway(): void
@@ -36,7 +36,7 @@ async function scene(failure: Error = new ConnectionLostError('away', false)): P
   }
 }
 
-test('work that is done while the server is away is done once: its result is told when the server is back', async () => {
+test('work that ends during an outage is done once: its result is stored when the server is back', async () => {
   const { cut, other, goAway, comeBack } = await scene()
   let done = 0
   const work = (): string => {
@@ -53,7 +53,7 @@ test('work that is done while the server is away is done once: its result is tol
   expect(done).toBe(1)
 })
 
-test('work whose result cannot be kept is known to be done, also where the server was away', async () => {
+test('work whose result cannot be stored is known to be done, also after an outage', async () => {
   const { cut, other, goAway, comeBack } = await scene()
   const work = (): bigint => {
     goAway()
@@ -67,7 +67,7 @@ test('work whose result cannot be kept is known to be done, also where the serve
   await expect(other.run('a', work)).rejects.toMatchObject({ name: 'ResultNotKeptError' })
 })
 
-test('work that fails while the server is away frees its key when the server is back', async () => {
+test('work that fails during an outage frees its key when the server is back', async () => {
   const { cut, other, goAway, comeBack } = await scene()
   const work = (): never => {
     goAway()
@@ -79,7 +79,7 @@ test('work that fails while the server is away frees its key when the server is 
   await until('the key is free', async () => (await other.inspect('a')).state === 'free')
 })
 
-test('work whose result is refused for a while, for a right is missing, is done once: its result is told when it is not any more', async () => {
+test('work whose result is rejected for a missing permission is done once: its result is stored when the permission is back', async () => {
   const { cut, other, goAway, comeBack } = await scene(
     new ServerReplyError('NOPERM this user has no permissions'),
   )
@@ -98,7 +98,7 @@ test('work whose result is refused for a while, for a right is missing, is done 
   expect(done).toBe(1)
 })
 
-test('what was told too late changes nothing for the one who has begun since', async () => {
+test('a result that arrives too late does not affect an attempt that has begun since', async () => {
   const { cut, other, goAway, comeBack } = await scene()
   const work = (): string => {
     goAway()

@@ -1,29 +1,31 @@
 import { clear, get, inspect } from '../generated/once.ts'
 import { decodeResult, type OnceSource, unitOf } from './source.ts'
 
-/** A result that is kept. */
+/** A stored result. */
 export interface Found<Result> {
+  /** The decoded result. */
   readonly result: Result
-  /** Of the attempt that it comes from. */
+  /** The token of the attempt that stored it. */
   readonly token: number
-  /** When it is forgotten, in milliseconds of the server's clock. */
+  /** When the result expires, in milliseconds of the server's clock. */
   readonly keptUntilMs: number
 }
 
-/** A picture of a key; for people, for it may be old when it arrives. */
+/** The state of a key when it was read, for monitoring: it may be outdated when it arrives. */
 export interface OnceInspection {
-  /** `lapsed`: the lease of the attempt is over, and nobody has taken over yet. */
+  /** `lapsed`: the lease of the attempt has expired, and no other attempt has begun yet. */
   readonly state: 'free' | 'running' | 'lapsed' | 'finished'
-  /** Of the newest attempt; null when none is known. */
+  /** The token of the newest attempt; null when none is known. */
   readonly token: number | null
-  /** Of the request; null without one. */
+  /** The fingerprint of the request; null without one. */
   readonly fingerprint: string | null
-  /** When the lease ends or ended; null when the key is free. */
+  /** When the lease ends or ended, in milliseconds of the server's clock; null when the key is free. */
   readonly expiresAtMs: number | null
-  /** When the key is forgotten, if nothing more happens; null when it is free. */
+  /** When the key expires if nothing more happens, in milliseconds of the server's clock; null when it is free. */
   readonly keptUntilMs: number | null
-  /** Of the result. */
+  /** The size of the stored result in bytes. */
   readonly bytes: number
+  /** The name of the codec of the key; null when the key is free. */
   readonly codec: string | null
 }
 
@@ -55,7 +57,7 @@ export async function inspectKey<Result>(source: OnceSource<Result>, key: string
   }
 }
 
-/** False when there was nothing. An attempt of this process is lost at once. */
+/** False when the key was unknown. An attempt of this process is lost at once. */
 export async function clearKey<Result>(source: OnceSource<Result>, key: string): Promise<boolean> {
   const unit = unitOf(source, key)
   const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })

@@ -1,4 +1,4 @@
-// Attempts whose lease has ended before their work did, where nobody else has begun.
+// Attempts whose lease ended before their work, while no other attempt has begun.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaseLostError } from 'perilune'
@@ -20,7 +20,7 @@ test('a task that throws after its lease has lapsed frees its key, for any reque
   expect(await once.run('a', () => 'charged', { fingerprint: 'amount=12' })).toBe('charged')
 })
 
-test('a lapsed attempt can be released, also by the end of its block, while nobody else has begun', async () => {
+test('a lapsed attempt can be released, also by the end of its block, until another attempt begins', async () => {
   const { once } = await setup<string>(LAPSES)
   const begin = (key: string) => once.begin(key, { fingerprint: 'first' })
   const [released, left] = await Promise.all([begin('a'), begin('b')])
@@ -44,7 +44,7 @@ test('a lapsed attempt that was taken over cannot be released', async () => {
   await expect(begun.attempt.release()).rejects.toThrow(LeaseLostError)
 })
 
-test('an attempt whose result could not be stored is extended no more from the end of its block on', async () => {
+test('an attempt whose result could not be stored is not extended after the end of its block', async () => {
   const { once } = await setup({ clock: 'real', lease: '200ms' })
   const begun = await once.begin('a')
   if (begun.status !== 'started') throw new Error('not begun')

@@ -1,4 +1,4 @@
-// Answers to a begin that come late: when the lease is over, when whoever asked has left, or when nobody waits for them any more.
+// Late answers to `begin`: after the lease has ended, after the caller has left, or after its deadline.
 
 import { type Driver, type Once, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
@@ -14,7 +14,7 @@ interface Scene {
   readonly other: Once<string>
   /** How many answers are held. */
   held(): number
-  /** Lets them come, and those that follow. */
+  /** Delivers the held answers, and all later ones. */
   letCome(): void
 }
 
@@ -46,7 +46,7 @@ async function scene({
   return { slow: slow.once<string>(name, { lease }), other: once, held: () => held?.length ?? 0, letCome }
 }
 
-/** Methods of a driver know it by `this`. */
+/** Methods of a driver need it as `this`. */
 function bound(driver: Driver): Partial<Driver> {
   return {
     info: () => driver.info(),
@@ -58,7 +58,7 @@ function bound(driver: Driver): Partial<Driver> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-test('whose lease is over begin nothing: what another has done meanwhile is its result', async () => {
+test('an answer after the lease has ended begins nothing: the result of another attempt is returned', async () => {
   const { slow, other, held, letCome } = await scene({ lease: LEASE })
   let done = 0
   const first = slow.run('a', () => `late ${++done}`)
@@ -72,21 +72,21 @@ test('whose lease is over begin nothing: what another has done meanwhile is its 
   expect(done).toBe(0)
 })
 
-test('whose lease is over begin anew where nobody else has', async () => {
+test('an answer after the lease has ended begins again if no other attempt has', async () => {
   const { slow, held, letCome } = await scene({ lease: LEASE })
-  const [begun, lent] = [slow.begin('a'), slow.beginDetached('b')]
+  const [begun, detached] = [slow.begin('a'), slow.beginDetached('b')]
   await until('they have been begun', () => Promise.resolve(held() === 2))
   await pause(350)
   letCome()
 
   const attempt = await begun
   expect(attempt.status === 'started' && attempt.attempt.remainingMs).toBeGreaterThan(0)
-  expect(await lent).toMatchObject({ status: 'started' })
+  expect(await detached).toMatchObject({ status: 'started' })
   expect(await slow.inspect('b')).toMatchObject({ state: 'running' })
 })
 
 test.each([{}, { wait: '10s' }] as const)(
-  'to one who has left give nothing back that was asked for by its id again (%o)',
+  'an answer to a caller that left does not release an attempt requested again by its id (%o)',
   async (waiting) => {
     const { slow, other, held, letCome } = await scene()
     const leaving = new AbortController()
@@ -105,7 +105,7 @@ test.each([{}, { wait: '10s' }] as const)(
   },
 )
 
-test('to one who has left give back what no other can ask for', async () => {
+test('an answer to a caller that left releases an attempt that no other caller can request', async () => {
   const { slow, other, held, letCome } = await scene()
   const leaving = new AbortController()
   const left = slow.beginDetached('a', { signal: leaving.signal, wait: '10s' })
@@ -117,7 +117,7 @@ test('to one who has left give back what no other can ask for', async () => {
   await until('the key is free', async () => (await other.inspect('a')).state === 'free')
 })
 
-test('that came too late for anybody leave no key to nobody', async () => {
+test('an answer after the deadline leaves no key blocked', async () => {
   const { slow, other, held, letCome } = await scene({ deadlineMs: 1000 })
   const calls = [slow.run('a', () => 'never'), slow.begin('b'), slow.beginDetached('c', { wait: '100ms' })]
   await until('they have been begun', () => Promise.resolve(held() === 3))

@@ -29,7 +29,7 @@ async function begin(once: Once<unknown>, key: string): Promise<{ beginning: str
   return { beginning: `once-test:{once:${once.name}:${key}}:`, token: begun.attempt.token }
 }
 
-test('several attempts are extended in one call, and a lost one among them is told', async () => {
+test('several attempts are extended in one call, and a lost one among them is reported', async () => {
   const { runtime, once } = setup()
   const held = await begin(once, 'x')
   const gone = await begin(once, 'y')

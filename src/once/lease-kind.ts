@@ -1,11 +1,11 @@
-// How the attempts of this process are extended: all that share a slot in one call.
+// Extends the attempts of this process: all that share a slot in one call.
 
 import { extend } from '../generated/once.ts'
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { toRefusals } from '../runtime/calls/script-errors.ts'
 
-/** The same for all keys, so that their attempts are extended together. */
+/** One kind for all keys, so that their attempts are extended together. */
 export function kindOf(runtime: Runtime): LeaseKind {
   return {
     name: 'once',

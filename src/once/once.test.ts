@@ -8,7 +8,7 @@ function attemptOf<Result>(begun: Begun<Result>): Attempt<Result> {
   return begun.attempt
 }
 
-test('the result of a key is replayed to everybody who begins later', async () => {
+test('the result of a key is replayed to every later begin', async () => {
   const { once } = await setup<{ paid: boolean }>()
   const attempt = attemptOf(await once.begin('a', { fingerprint: 'f' }))
 
@@ -24,7 +24,7 @@ test('the result of a key is replayed to everybody who begins later', async () =
   expect(await once.begin('a', { fingerprint: 'g' })).toEqual({ status: 'conflict' })
 })
 
-test('another one learns how long the attempt under way may still take', async () => {
+test('another begin learns how long the attempt under way may still take', async () => {
   const { once, clock } = await setup({ lease: '10s' })
   await once.begin('a')
   await clock.advance(4000)
@@ -33,7 +33,7 @@ test('another one learns how long the attempt under way may still take', async (
   expect((await once.begin('b')).status).toBe('started')
 })
 
-test('a begin that is repeated with its id is given the same attempt', async () => {
+test('a begin repeated with its id gets the same attempt', async () => {
   const { once } = await setup()
   const first = attemptOf(await once.begin('a', { id: 'mine' }))
 
@@ -43,7 +43,7 @@ test('a begin that is repeated with its id is given the same attempt', async () 
   expect((await once.begin('a', { id: 'yours' })).status).toBe('running')
 })
 
-test('the id of an attempt that was released is of no more use', async () => {
+test('the id of a released attempt is rejected', async () => {
   const { once } = await setup()
   await attemptOf(await once.begin('a', { id: 'mine' })).release()
 
@@ -52,7 +52,7 @@ test('the id of an attempt that was released is of no more use', async () => {
   expect((await once.begin('a')).status).toBe('started')
 })
 
-test('an attempt whose lease lapsed is taken over, and its late result refused', async () => {
+test('a lapsed attempt is taken over, and its late result is rejected', async () => {
   const { once, clock } = await setup<string>({ lease: '10s' })
   const first = attemptOf(await once.begin('a'))
   await clock.advance(10_000)
@@ -65,7 +65,7 @@ test('an attempt whose lease lapsed is taken over, and its late result refused',
   expect(await once.get('a')).toMatchObject({ result: 'in time', token: second.token })
 })
 
-test('the result of a lapsed attempt counts while nobody else has begun', async () => {
+test('the result of a lapsed attempt is accepted until another attempt begins', async () => {
   const { once, clock } = await setup<string>({ lease: '10s' })
   const attempt = attemptOf(await once.begin('a'))
   await clock.advance(10_000)
@@ -126,7 +126,7 @@ test('an attempt can be extended, and a lost one cannot', async () => {
   expect(() => attempt.assertHeld()).toThrow(LeaseLostError)
 })
 
-test('whoever knows key and token can extend, complete and release', async () => {
+test('key and token are enough to extend, complete and release', async () => {
   const { once } = await setup<string>({ lease: '10s' })
   const { token, expiresAtMs } = attemptOf(await once.begin('a'))
 
@@ -141,7 +141,7 @@ test('whoever knows key and token can extend, complete and release', async () =>
   await expect(once.byToken.release('a', token + 1)).rejects.toThrow(LeaseLostError)
 })
 
-test('inspect and clear tell what is known of a key', async () => {
+test('inspect and clear return what is known of a key', async () => {
   const { once } = await setup<string>()
   expect(await once.inspect('a')).toEqual({
     state: 'free',
@@ -171,9 +171,9 @@ test('a task without a result, and results that JSON cannot hold', async () => {
   expect((await once.inspect('b')).state).toBe('finished')
 })
 
-test('a result of four mebibytes is kept, and a larger one is refused', async () => {
+test('a result of four mebibytes is stored, and a larger one is rejected', async () => {
   const { once } = await setup()
-  // As JSON it has two quotes more.
+  // JSON adds two quotes.
   const largest = 'x'.repeat(4 * 1024 * 1024 - 2)
 
   expect(await once.run('a', () => largest)).toBe(largest)
@@ -182,7 +182,7 @@ test('a result of four mebibytes is kept, and a larger one is refused', async ()
   await expect(once.run('b', () => `${largest}x`)).rejects.toThrow('result must be at most 4194304 bytes')
 })
 
-test('wrong arguments are refused before anything is sent', async () => {
+test('wrong arguments are rejected before anything is sent', async () => {
   const { once, redis } = await setup()
   const wrong: [Promise<unknown>, string][] = [
     [once.begin(''), 'key'],

@@ -12,19 +12,29 @@ import { type RunOptions, runOnce, type Task } from './run.ts'
 import { jsonOrNothing, type OnceSource } from './source.ts'
 
 export interface OnceOptions<Result> {
-  /** How long results are kept, and requests are remembered beyond their lease; default 24 hours. */
+  /** How long a result is kept, and how long a request is remembered after its lease. Default: 24 hours. */
   resultTtl?: Duration
-  /** How long an attempt is leased; it is extended while its process lives. Default 30 seconds. */
+  /**
+   * The length of an attempt's lease, 10 ms to 30 days. It is extended automatically while the process lives; after a
+   * crash the key is blocked until it expires. A lease below 100 ms may expire nevertheless when a renewal is a few
+   * milliseconds late. Default: 30 seconds.
+   */
   lease?: Duration
-  /** How long it is extended by itself at most, from its beginning on; '0s': not at all. Default one hour. */
+  /**
+   * The longest time for which the lease is extended automatically, counted from the beginning of the attempt;
+   * `'0s'`: never extended. Default: one hour.
+   */
   maxHold?: Duration
-  /** How results become bytes; default JSON. */
+  /**
+   * How results become bytes; it is stored with the key, and another codec is rejected. Default: JSON, which also
+   * keeps `undefined`.
+   */
   codec?: Codec<Result>
 }
 
 /**
- * Idempotency keys: the work of a key is done once, and everybody gets its result. An attempt holds a
- * lease; when its process dies, the next one takes over.
+ * Idempotency keys: the work of a key is done once, and every caller gets its result. An attempt holds a lease; if
+ * its process dies, another attempt takes over after the lease.
  */
 export class Once<Result> {
   readonly name: string
@@ -44,12 +54,12 @@ export class Once<Result> {
   }
 
   /**
-   * Runs the task, unless it was done before: then resolves to its result. Waits up to `wait` for another
-   * one who is at it. A task that throws frees the key for a retry.
+   * Runs the task and resolves to its result. If the work was done before, resolves to the stored result instead.
+   * Waits up to `wait` for another attempt that is under way. A task that throws frees the key for a retry.
    *
-   * Throws WaitTimeoutError when another attempt is still under way after `wait`, InvalidArgumentError when
-   * the key came with another fingerprint, LeaseLostError when another attempt began meanwhile, or the signal's
-   * reason.
+   * Throws the error of the task; WaitTimeoutError when another attempt is still under way after `wait`;
+   * InvalidArgumentError when the key was used with another fingerprint; LeaseLostError when another attempt began
+   * meanwhile; ResultNotKeptError when the work was done but its result is not available; or the signal's reason.
    */
   async run(key: string, task: Task<Result>, options: RunOptions = {}): Promise<Result> {
     checkOptions('options', options, ['fingerprint', 'wait', 'signal'])
@@ -57,37 +67,41 @@ export class Once<Result> {
     return runOnce(this.#source, key, task, options)
   }
 
-  /** Begins an attempt, or tells what is known of the key. Throws InvalidArgumentError. */
+  /**
+   * Begins an attempt, or resolves to what is known of the key: a stored result, a conflict, or an attempt under way.
+   * Throws InvalidArgumentError, ResultNotKeptError, or LeaseLostError when the attempt with this id was released.
+   */
   async begin(key: string, options: BeginOptions = {}): Promise<Begun<Result>> {
     checkOptions('options', options, ['fingerprint', 'id'])
     return beginAttempt(this.#source, toBeginTerms(key, options))
   }
 
   /**
-   * As `begin`, for somebody else, such as the client of a service: nothing here extends the attempt, which is
-   * known by its token. Waits up to `wait` while another one is under way. Throws the signal's reason.
+   * Begins a detached attempt, for a holder outside this process such as the client of a service: this process does
+   * not extend it, and `byToken` ends it. Waits up to `wait` while another attempt is under way. Throws the errors of
+   * `begin`, or the signal's reason.
    */
   async beginDetached(key: string, options: BeginDetachedOptions = {}): Promise<DetachedAttempt<Result>> {
     checkOptions('options', options, ['fingerprint', 'id', 'wait', 'signal'])
     return beginDetached(this.#source, key, options)
   }
 
-  /** Attempts, for callers that know only their keys and tokens. */
+  /** Completes, extends and releases attempts by their keys and tokens alone, also from another process. */
   get byToken(): AttemptsByToken<Result> {
     return new AttemptsByToken(this.#source)
   }
 
-  /** The result of a key; null while there is none. */
+  /** The stored result of a key; null without one. Throws ResultNotKeptError when it cannot be read. */
   async get(key: string): Promise<Found<Result> | null> {
     return findResult(this.#source, key)
   }
 
-  /** A read-only picture of a key. */
+  /** Reads the state of a key. */
   async inspect(key: string): Promise<OnceInspection> {
     return inspectKey(this.#source, key)
   }
 
-  /** Forgets a key; an attempt under way is lost. Resolves to false when there was nothing. */
+  /** Deletes a key with its result; an attempt under way is lost. Resolves to false when the key was unknown. */
   async clear(key: string): Promise<boolean> {
     return clearKey(this.#source, key)
   }

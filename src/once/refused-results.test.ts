@@ -1,4 +1,4 @@
-// Results that cannot be stored, of work that is done.
+// Results that cannot be stored, of work that was done.
 
 import { type Codec, InvalidArgumentError, ResultNotKeptError } from 'perilune'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const REFUSED: [what: string, result: unknown][] = [
 ]
 
 describe.each(REFUSED)('a result that %s', (_, result) => {
-  test('has its work done once: others are told that it was done', async () => {
+  test('has its work done once: other callers learn that it was done', async () => {
     const { once } = await setup()
     let done = 0
     const run = (): Promise<unknown> =>
@@ -44,7 +44,7 @@ describe.each(REFUSED)('a result that %s', (_, result) => {
     expect(await once.inspect('a')).toMatchObject({ state: 'finished', bytes: 0 })
   })
 
-  test('leaves an attempt to whoever completes it by hand: it takes another one, and is not freed', async () => {
+  test('leaves a manual attempt open: it accepts another result, and is not released', async () => {
     const { once } = await setup()
     const begun = await once.begin('a')
     if (begun.status !== 'started') throw new Error(begun.status)
@@ -59,7 +59,7 @@ describe.each(REFUSED)('a result that %s', (_, result) => {
   })
 })
 
-test('who waits for work whose result cannot be stored is told when it is done', async () => {
+test('a waiter for work whose result cannot be stored gets an error when it is done', async () => {
   const { once } = await setup()
   const { opened, open } = gate()
   const first = once.run('a', async () => {
@@ -69,13 +69,13 @@ test('who waits for work whose result cannot be stored is told when it is done',
   const refused = expect(first).rejects.not.toBeInstanceOf(ResultNotKeptError)
   while ((await once.inspect('a')).state !== 'running') await new Promise(setImmediate)
   const second = once.run('a', () => 'again', { wait: '20s' })
-  const told = expect(second).rejects.toBeInstanceOf(ResultNotKeptError)
+  const waiter = expect(second).rejects.toBeInstanceOf(ResultNotKeptError)
   open()
 
-  await Promise.all([refused, told])
+  await Promise.all([refused, waiter])
 })
 
-test('a result that its codec refuses has its work done once', async () => {
+test('a result that its codec rejects has its work done once', async () => {
   const refusing: Codec<string> = {
     name: 'refusing',
     encode: () => {
@@ -89,7 +89,7 @@ test('a result that its codec refuses has its work done once', async () => {
   await expect(once.run('a', () => 'done')).rejects.toBeInstanceOf(ResultNotKeptError)
 })
 
-test('a result that its codec cannot read is one of work that was done', async () => {
+test('a result that its codec cannot decode counts as work that was done', async () => {
   const forgetful: Codec<string> = {
     name: 'forgetful',
     encode: (result) => result,
@@ -100,8 +100,8 @@ test('a result that its codec cannot read is one of work that was done', async (
   const { once } = await setup<string>({ codec: forgetful })
   await once.run('a', () => 'done')
 
-  const told = { code: 'result-not-kept', cause: new TypeError('a shape of before') }
-  await expect(once.run('a', () => 'done')).rejects.toMatchObject(told)
-  await expect(once.begin('a')).rejects.toMatchObject(told)
-  await expect(once.get('a')).rejects.toMatchObject(told)
+  const unreadable = { code: 'result-not-kept', cause: new TypeError('a shape of before') }
+  await expect(once.run('a', () => 'done')).rejects.toMatchObject(unreadable)
+  await expect(once.begin('a')).rejects.toMatchObject(unreadable)
+  await expect(once.get('a')).rejects.toMatchObject(unreadable)
 })

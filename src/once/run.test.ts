@@ -2,7 +2,7 @@ import { InvalidArgumentError, LeaseLostError, WaitTimeoutError } from 'perilune
 import { expect, test } from 'vitest'
 import { gate, setup } from '../../test/once-fixture.ts'
 
-test('a task runs once, and everybody gets its result', async () => {
+test('a task runs once, and every caller gets its result', async () => {
   const { once } = await setup<number>({ clock: 'real' })
   let runs = 0
   const task = async (): Promise<number> => {
@@ -19,7 +19,7 @@ test('a task runs once, and everybody gets its result', async () => {
   expect(runs).toBe(1)
 })
 
-test('who waits is woken by the result', async () => {
+test('a waiter is woken by the result', async () => {
   const { once } = await setup<string>()
   const { opened, open } = gate()
   const first = once.run('a', async () => {
@@ -34,7 +34,7 @@ test('who waits is woken by the result', async () => {
   expect(await first).toBe('first')
 })
 
-test('who waits takes over when the task of the other one throws', async () => {
+test('a waiter takes over when the other task throws', async () => {
   const { once } = await setup<string>()
   const { opened, open } = gate()
   const first = once.run('a', async () => {
@@ -49,7 +49,7 @@ test('who waits takes over when the task of the other one throws', async () => {
   expect(await second).toBe('second')
 })
 
-test('without the time to wait, a key that is being worked on is a WaitTimeoutError', async () => {
+test('without time to wait, a key with an attempt under way is a WaitTimeoutError', async () => {
   const { once } = await setup<string>()
   await once.begin('a')
 
@@ -68,7 +68,7 @@ test('waiting ends with the reason of the signal', async () => {
   await expect(waiting).rejects.toThrow('enough')
 })
 
-test('another request under the same key is refused, and its task does not run', async () => {
+test('another request with the same key is rejected, and its task does not run', async () => {
   const { once } = await setup<string>()
   await once.run('a', () => 'x', { fingerprint: 'f' })
 
@@ -80,7 +80,7 @@ test('another request under the same key is refused, and its task does not run',
   expect(error).toMatchObject({ argument: 'fingerprint' })
 })
 
-test('a task knows its token, and its signal aborts with that of the caller', async () => {
+test('a task gets its token, and its signal aborts with that of the caller', async () => {
   const { once } = await setup<boolean>()
   const leaving = new AbortController()
 
@@ -127,7 +127,7 @@ test('an attempt is not extended beyond maxHold', async () => {
   await refused
 })
 
-test('the result of a run that was taken over is refused', async () => {
+test('the result of a run that was taken over is rejected', async () => {
   const { once, clock } = await setup<string>({ lease: '10s' })
   const { opened, open } = gate()
   const first = once.run('a', async () => {

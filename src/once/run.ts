@@ -1,4 +1,4 @@
-// Doing the work of a key once, whoever else tries at the same time.
+// Does the work of a key once, even when several callers try at the same time.
 
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
 import { toWaitMs, type Waiting, waitFor } from '../runtime/waiting/wait.ts'
@@ -7,15 +7,21 @@ import { type BeginTerms, type Begun, toBeginTerms, Wish } from './begin.ts'
 import { resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface RunOptions extends Waiting {
-  /** Of the request: the same key with another one is refused. Default: none. At most 512 bytes. */
+  /**
+   * The fingerprint of the request, at most 512 bytes, for example from `fingerprintOf`. The same key with another
+   * fingerprint is rejected. Default: none.
+   */
   fingerprint?: string
 }
 
-/** What a task is given. */
+/** The argument of a task. */
 export interface TaskContext {
   /** Aborts when the lease is lost, or when the caller's signal does. */
   readonly signal: AbortSignal
-  /** Greater than that of every earlier attempt at the key: hand it to what you change. */
+  /**
+   * The fencing token, greater than that of every earlier attempt at the key. Pass it to the resources that you
+   * change.
+   */
   readonly token: number
 }
 
@@ -25,10 +31,10 @@ export type Task<Result> = (context: TaskContext) => Result | Promise<Result>
 type Settled<Result> = Exclude<Begun<Result>, { status: 'running' }>
 
 /**
- * Runs the task, or resolves to the result that is there. Throws WaitTimeoutError when another attempt is
- * still under way after `wait`, InvalidArgumentError for another fingerprint, LeaseLostError when the
- * attempt was taken over, and what the task throws. Of a result that cannot be stored it throws why (InvalidArgumentError, or what
- * the codec throws), and from then on ResultNotKeptError, for the work is done.
+ * Runs the task, or resolves to the stored result. Throws WaitTimeoutError when another attempt is still under way
+ * after `wait`, InvalidArgumentError for another fingerprint, LeaseLostError when the attempt was taken over, and the
+ * error of the task. For a result that cannot be stored it throws the reason (InvalidArgumentError or the error of
+ * the codec); later calls throw ResultNotKeptError, because the work is done.
  */
 export async function runOnce<Result>(
   source: OnceSource<Result>,
@@ -41,12 +47,15 @@ export async function runOnce<Result>(
   const begun = await settle(source, terms, options)
   if (begun.status === 'replayed') return begun.result
   if (begun.status === 'conflict') {
-    throw new InvalidArgumentError('fingerprint', 'must be that of the request which the key came with first')
+    throw new InvalidArgumentError(
+      'fingerprint',
+      'must be the fingerprint of the first request with this key',
+    )
   }
   return perform(begun.attempt, task, signal)
 }
 
-/** Begins, waiting for the one who is at it. */
+/** Begins an attempt; waits while another one is under way. */
 async function settle<Result>(
   source: OnceSource<Result>,
   terms: BeginTerms,
@@ -75,7 +84,7 @@ async function settle<Result>(
   throw new WaitTimeoutError(resourceOf(source, terms.key), options.wait)
 }
 
-/** Its signal is made when the task asks for it: most are over before. */
+/** The signal is created when the task reads it: most tasks never do. */
 class Context implements TaskContext {
   readonly token: number
   readonly #attempt: Attempt<unknown>
@@ -103,7 +112,7 @@ async function perform<Result>(
   return result
 }
 
-/** What the work resolves to. When it throws, the key is free again, so that a retry may run. */
+/** Settles like the work. When the work throws, the key is released, so that a retry may run. */
 async function orRelease<Value>(
   attempt: Pick<Attempt<unknown>, 'releaseAnyway'>,
   work: () => Promise<Value>,
@@ -111,7 +120,7 @@ async function orRelease<Value>(
   try {
     return await work()
   } catch (error) {
-    // What the work threw says more.
+    // The error of the work is more useful than an error of the release.
     await attempt.releaseAnyway().catch(() => undefined)
     throw error
   }

@@ -1,4 +1,4 @@
-// What every call on a `once` needs: its unit for a key, and how results become bytes.
+// Shared by all calls on a `once`: the unit of a key, and the encoding of results.
 
 import { type Codec, jsonOf } from '../runtime/values/codec.ts'
 import { InvalidArgumentError, ResultNotKeptError } from '../runtime/errors/errors.ts'
@@ -18,17 +18,17 @@ export interface OnceSource<Result> {
 const SINCE = '6.2.0'
 const MAX_RESULT_BYTES = 4 * 1024 * 1024
 
-/** Throws InvalidArgumentError when the key cannot be one. */
+/** Throws InvalidArgumentError for a key that is not valid. */
 export function unitOf<Result>({ runtime, name }: OnceSource<Result>, key: string): Unit {
   return new Unit(runtime, { structure: 'once', name, unit: checkName('key', key), since: SINCE })
 }
 
-/** What people call a key, in errors. */
+/** The name of a key in error messages. */
 export function resourceOf<Result>({ name }: OnceSource<Result>, key: string): string {
   return `key '${key}' of once '${name}'`
 }
 
-/** JSON, and `undefined` for a task that has no result. */
+/** JSON, which also keeps `undefined` for a task without a result. */
 export function jsonOrNothing<Result>(): Codec<Result> {
   const { name, encode, decode } = jsonOf<Result>('result')
   return {
@@ -38,8 +38,7 @@ export function jsonOrNothing<Result>(): Codec<Result> {
   }
 }
 
-/** A result as it is stored. Throws InvalidArgumentError when it is too large. */
-/** Throws ResultNotKeptError where the codec cannot read it: the work was done. */
+/** Throws ResultNotKeptError when the codec cannot read the result: the work was done. */
 export function decodeResult<Result>(source: OnceSource<Result>, key: string, result: Buffer): Result {
   try {
     return source.codec.decode(result)

@@ -1,22 +1,23 @@
-// What a limiter answers.
+// Decisions of a rate limiter.
 
 import type { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import type { Algorithm, LimitTerms } from './limits.ts'
 
-/** How a subject stands with one limit. */
+/** The state of a subject under one limit. */
 export interface LimitState {
   readonly algorithm: Algorithm
+  /** The units of a window, or the places. */
   readonly limit: number
-  /** Of a concurrency limit the lease. */
+  /** The window in milliseconds; of a concurrency limit the lease. */
   readonly windowMs: number
-  /** Units that could be taken now, or places that are free. */
+  /** The units that could be taken now, or the free places. */
   readonly remaining: number
-  /** How long until everything is free again, if nothing is taken meanwhile. */
+  /** The milliseconds until all units or places are free again, if nothing is taken meanwhile. */
   readonly resetMs: number
 }
 
 interface Judged {
-  /** The least of all limits. */
+  /** The smallest `remaining` of all limits. */
   readonly remaining: number
   /** When all limits are free again, in milliseconds of the server's clock. */
   readonly resetAtMs: number
@@ -27,33 +28,34 @@ interface Judged {
 export interface Allowed extends Judged {
   readonly allowed: true
   /**
-   * Greater than that of every earlier take of the subject; `refund` and `release` want it. 0 when it was
-   * only a look (`get`).
+   * The token for `refund` and `release`, greater than that of every earlier take of the subject. 0 for `get`, which
+   * takes nothing.
    */
   readonly token: number
 }
 
-/** Nothing has been taken, from no limit. */
+/** The take was denied: nothing was taken from any limit. */
 export interface Denied extends Judged {
   readonly allowed: false
-  /** After this long the same take would be allowed, if nothing is taken meanwhile. */
+  /** The milliseconds after which the same take would be allowed, if nothing is taken meanwhile. */
   readonly retryAfterMs: number
-  /** The limit that demands the longest wait. */
+  /** The name of the limit with the longest wait. */
   readonly deniedBy: string
 }
 
-/** The store did not decide; `allowed` is what the option `onOutage` says. */
+/** The store could not decide; `allowed` follows the option `onOutage`. */
 export interface Outage {
   readonly allowed: boolean
   readonly outage: true
+  /** The error of the store. */
   readonly cause: DriverError | AmbiguousError
 }
 
 export type Decision = Allowed | Denied | Outage
 
-/** A picture of a subject; for people, for it may be old when it arrives. */
+/** The state of a subject when it was read, for monitoring: it may be outdated when it arrives. */
 export interface SubjectInspection {
-  /** False when nothing has been taken for a while. */
+  /** False when nothing is stored, because nothing was taken for a while. */
   readonly exists: boolean
   readonly limits: Readonly<Record<string, LimitState>>
   /** The places that takes hold, by limit, in the order in which their leases end. */
@@ -92,14 +94,14 @@ export function toDenied(terms: readonly LimitTerms[], answer: DeniedAnswer): De
   }
 }
 
-/** Of a subject with one limit. */
+/** For a subject with one limit. */
 export function onlyAllowed(terms: LimitTerms, answer: OnlyAnswer, token: number): Allowed {
   const { nowUs, free, resetUs } = answer
   const limits = { [terms.name]: toState(terms, free, resetUs) }
   return { allowed: true, remaining: free, resetAtMs: toMsUp(nowUs + resetUs), limits, token }
 }
 
-/** Of a subject with one limit. */
+/** For a subject with one limit. */
 export function onlyDenied(terms: LimitTerms, answer: OnlyAnswer, waitUs: number): Denied {
   const { nowUs, free, resetUs } = answer
   return {
@@ -129,12 +131,12 @@ function toState({ algorithm, limit, windowMs }: LimitTerms, free: number, reset
   return { algorithm, limit, windowMs, remaining: free, resetMs: toMsUp(resetUs) }
 }
 
-/** The name of a limit by its place, as scripts tell it. */
+/** The name of a limit by its index, counted from 1, as in answers of scripts. */
 export function nameAt(terms: readonly LimitTerms[], place: number): string {
   return terms[place - 1]?.name ?? ''
 }
 
-// Up, so that nobody comes too early.
+// Rounded up, so that no caller retries too early.
 export function toMsUp(us: number): number {
   return Math.ceil(us / 1000)
 }

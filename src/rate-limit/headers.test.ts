@@ -32,14 +32,14 @@ const denied: Decision = {
   deniedBy: 'second',
 }
 
-test('an allowed take tells policies and limits as structured fields, and no time to come back', () => {
+test('an allowed take has policies and limits as structured fields, and no Retry-After', () => {
   expect(rateLimitHeaders(allowed)).toEqual({
     'RateLimit-Policy': '"second";q=10;w=1, "day";q=1000;w=86400, "parallel";q=3;qu="concurrent-requests"',
     RateLimit: '"second";r=0;t=2, "day";r=7;t=3600, "parallel";r=1',
   })
 })
 
-test('a denied take tells when to come back in seconds, rounded up, and no later end of a window', () => {
+test('a denied take has Retry-After in seconds, rounded up, and no later end of a window', () => {
   expect(rateLimitHeaders(denied)).toEqual({
     'RateLimit-Policy': '"second";q=10;w=1, "day";q=1000;w=86400',
     RateLimit: '"second";r=0;t=2, "day";r=7;t=101',
@@ -47,7 +47,7 @@ test('a denied take tells when to come back in seconds, rounded up, and no later
   })
 })
 
-test('spans are counted from when the answer is sent', () => {
+test('times are counted from when the response is sent', () => {
   expect(rateLimitHeaders(denied, { sentAtMs: 5_000_000_000 + 99_500 })).toMatchObject({
     RateLimit: '"second";r=0;t=0, "day";r=7;t=1',
     'Retry-After': '1',
@@ -56,12 +56,12 @@ test('spans are counted from when the answer is sent', () => {
   expect(rateLimitHeaders(denied, { sentAtMs: 1 })).toEqual(rateLimitHeaders(denied))
 })
 
-test('a window of less than a second is told as one second', () => {
+test('a window of less than a second is reported as one second', () => {
   const limits = { fast: { ...second, windowMs: 50 } }
   expect(rateLimitHeaders({ ...allowed, limits })).toMatchObject({ 'RateLimit-Policy': '"fast";q=10;w=1' })
 })
 
-test('an outage says nothing of limits', () => {
+test('an outage has no limit headers', () => {
   const cause = new DriverError('unreachable', 'no server')
   expect(rateLimitHeaders({ allowed: false, outage: true, cause })).toEqual({})
 })

@@ -1,20 +1,20 @@
-// What an HTTP answer says about a decision.
+// HTTP response headers for a decision.
 
 import { checkOptions } from '../runtime/values/arguments.ts'
 import type { Decision, LimitState } from './decision.ts'
 
 export interface RateLimitHeaderOptions {
-  /** When the answer is sent, in milliseconds of the server's clock; default: when the decision was made. */
+  /** When the response is sent, in milliseconds of the server's clock. Default: when the decision was made. */
   sentAtMs?: number
 }
 
-/** Header names and values; empty for an outage, of which no limit has anything to say. */
+/** Header names and values; empty for an outage, when no limit was evaluated. */
 export type RateLimitHeaders = Readonly<Record<string, string>>
 
 /**
- * `RateLimit-Policy` and `RateLimit` as structured fields (draft-ietf-httpapi-ratelimit-headers-11, sections
- * 3 and 4), and `Retry-After` in seconds where the take was denied. Spans are rounded up. `t` tells when
- * the limit is whole again, but never a later time than `Retry-After`, as section 6 wants it.
+ * `RateLimit-Policy` and `RateLimit` as structured fields (draft-ietf-httpapi-ratelimit-headers-11, sections 3 and
+ * 4), and `Retry-After` in seconds where the take was denied. Times are rounded up. `t` is the time until the limit
+ * is fully available again, but never later than `Retry-After`, as section 6 requires.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): RateLimitHeaders {
   checkOptions('options', options, ['sentAtMs'])
@@ -37,7 +37,7 @@ function policyItem([name, { algorithm, limit, windowMs }]: [string, LimitState]
 
 function limitItem([name, state]: [string, LimitState], elapsedMs: number, atMost: number): string {
   const { algorithm, remaining, resetMs } = state
-  // Places are free again when others are done, and nobody knows when that is.
+  // Places become free when other takes are released, at an unknown time, so there is no `t`.
   if (algorithm === 'concurrency') return `"${name}";r=${remaining}`
   return `"${name}";r=${remaining};t=${Math.min(toSeconds(resetMs - elapsedMs), atMost)}`
 }

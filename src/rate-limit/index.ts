@@ -1,4 +1,4 @@
-// What `perilune/rate-limit` exports.
+// The exports of `perilune/rate-limit`.
 
 import * as operations from '../generated/rate-limit.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -11,13 +11,19 @@ export * from './names.ts'
 /** For `preload` of a connection. */
 export const rateLimitScripts: StructureScripts = /* @__PURE__ */ scriptsOf('rate-limit', operations)
 
-/** How much each subject may take; without `onOutage` a decision is always the store's own. Throws InvalidArgumentError. */
+/**
+ * A rate limiter per subject. Without `onOutage` every decision is made by the store; in an outage calls throw.
+ * Throws InvalidArgumentError.
+ */
 export function rateLimit(
   connection: HasRuntime,
   name: string,
   options: RateLimitOptions & { onOutage?: 'throw' },
 ): RateLimit<Allowed | Denied>
-/** How much each subject may take, and what happens while the store cannot decide. Throws InvalidArgumentError. */
+/**
+ * A rate limiter per subject, with `onOutage` for decisions while the store is unavailable. Throws
+ * InvalidArgumentError.
+ */
 export function rateLimit(connection: HasRuntime, name: string, options: RateLimitOptions): RateLimit
 export function rateLimit(connection: HasRuntime, name: string, options: RateLimitOptions): RateLimit {
   return new RateLimit(runtimeOf(connection), name, options)

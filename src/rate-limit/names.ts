@@ -1,4 +1,4 @@
-// What `perilune` and `perilune/rate-limit` both export.
+// The common exports of `perilune` and `perilune/rate-limit`.
 
 export type {
   Allowed,

@@ -1,10 +1,10 @@
-// An outage of the store is not a limit: nobody has taken too much. What then happens is the user's choice.
+// In an outage no limit is exceeded; the option `onOutage` decides.
 
 import { checkOneOf } from '../runtime/values/arguments.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
 import type { Outage } from './decision.ts'
 
-/** `throw` the error; `fail-open`: allow meanwhile; `fail-closed`: allow nothing meanwhile. */
+/** In an outage: `throw` the error; `fail-open`: allow every take; `fail-closed`: deny every take. */
 export type OnOutage = 'throw' | 'fail-open' | 'fail-closed'
 
 const CHOICES = ['throw', 'fail-open', 'fail-closed'] as const
@@ -13,7 +13,7 @@ export function checkOnOutage(value: OnOutage): OnOutage {
   return checkOneOf('onOutage', value, CHOICES)
 }
 
-/** The decision that stands in for an answer. Throws what is no outage, and everything under `throw`. */
+/** The decision without an answer of the store. Rethrows errors that are no outage, and every error under `throw`. */
 export function decideWithout(error: unknown, onOutage: OnOutage): Outage {
   if (onOutage === 'throw' || !isOutage(error)) throw error
   return { allowed: onOutage === 'fail-open', outage: true, cause: error }

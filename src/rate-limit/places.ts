@@ -1,6 +1,7 @@
-// Takes that hold places. Of one without an answer nobody has the token, so nobody could release it: it is abandoned, in its own slot, which
-// no other call takes until the server has heard that. What of the take arrives later is refused then. So is one that was sent again and denied:
-// its first copy may still be on its way, and a denied take is not remembered.
+// Takes that hold places. A take without an answer has a token that no caller knows, so no caller can release it. It
+// is abandoned in its own call slot, which no other call uses until the server has confirmed that; a late copy of the
+// take is rejected then. A take that was retried and denied is abandoned too: its first copy may still be on its way,
+// and a denied take is not remembered.
 
 import { abandon, take, type TakeAnswer } from '../generated/rate-limit.ts'
 import type { CallId } from '../runtime/calls/call-ids.ts'

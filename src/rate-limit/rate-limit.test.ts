@@ -9,7 +9,7 @@ function tokenOf(decision: Decision): number {
 const START_MS = 1_800_000_000_000
 
 describe('taking', () => {
-  test('a decision says everything that an answer needs', async () => {
+  test('a decision has everything that a response needs', async () => {
     const { redis, name, clock } = await setup()
     const logins = redis.rateLimit(name, { limit: 2, window: '1m' })
 
@@ -35,7 +35,7 @@ describe('taking', () => {
     })
   })
 
-  test('a greedy caller is no worse off for asking: a denied take leaves everything as it was', async () => {
+  test('a denied take changes nothing, however often it is asked', async () => {
     // animir/node-rate-limiter-flexible#337 and its kin: rejected calls still consumed.
     const { redis, name, client, keyOf } = await setup()
     const logins = redis.rateLimit(name, { limit: 3, window: '1m' })
@@ -64,7 +64,7 @@ describe('taking', () => {
     expect(await calls.take('ada', { cost: 2 })).toMatchObject({ allowed: true })
   })
 
-  test('several limits are taken from together or not at all', async () => {
+  test('a take uses several limits together or not at all', async () => {
     const { redis, name, clock } = await setup()
     const api = redis.rateLimit(name, {
       limits: {
@@ -94,7 +94,7 @@ describe('taking', () => {
     })
   })
 
-  test('subjects do not share, and neither do limiters', async () => {
+  test('subjects and limiters are separate', async () => {
     const { redis, name } = await setup()
     const logins = redis.rateLimit(name, { limit: 1, window: '1m' })
     const others = redis.rateLimit(`${name}-others`, { limit: 1, window: '1m' })
@@ -119,7 +119,7 @@ describe('taking', () => {
 })
 
 describe('looking', () => {
-  test('a peek tells what a take would be told, and takes nothing', async () => {
+  test('get returns the decision that a take would get, and takes nothing', async () => {
     const { redis, name, client, keyOf } = await setup()
     const logins = redis.rateLimit(name, { limit: 3, window: '1m' })
 
@@ -130,7 +130,7 @@ describe('looking', () => {
     expect(await logins.get('ada')).toMatchObject({ allowed: true, remaining: 1 })
   })
 
-  test('an inspection shows who holds a place, and clear forgets the subject', async () => {
+  test('inspect shows which takes hold places, and clear deletes the subject', async () => {
     const { redis, name } = await setup()
     const exports = redis.rateLimit(name, { algorithm: 'concurrency', limit: 2, lease: '10s' })
     const taken = await exports.take('ada')
@@ -150,7 +150,7 @@ describe('looking', () => {
 })
 
 describe('giving back', () => {
-  test('a refund by token counts once, however often it is sent', async () => {
+  test('a refund by token is applied once, however often it is sent', async () => {
     const { redis, name } = await setup()
     const limiter = redis.rateLimit(name, { limit: 10, window: '1m' })
     const taken = await limiter.take('ada', { cost: 4 })
@@ -162,7 +162,7 @@ describe('giving back', () => {
     expect(await limiter.get('ada')).toMatchObject({ remaining: 6 })
   })
 
-  test('a refund never fills a limit beyond its full measure', async () => {
+  test('a refund never fills a limit beyond its maximum', async () => {
     const { redis, name, clock } = await setup()
     for (const algorithm of ['gcra', 'sliding-window'] as const) {
       const limiter = redis.rateLimit(name, { limit: 10, window: '1m', algorithm })
@@ -174,7 +174,7 @@ describe('giving back', () => {
     }
   })
 
-  test('what was refunded is forgotten once nothing of it can be given back any more', async () => {
+  test('a refund is forgotten when its units would be free anyway', async () => {
     const { redis, client, name, clock, keyOf } = await setup()
     const limiter = redis.rateLimit(name, { limit: 10, window: '1s' })
     for (let n = 0; n < 600; n++) {
@@ -185,7 +185,7 @@ describe('giving back', () => {
     expect(await client.hlen(keyOf('ada'))).toBeLessThan(300)
   })
 
-  test('where too many refunds are to be remembered, what is older counts as refunded', async () => {
+  test('when too many refunds must be remembered, older takes are treated as refunded', async () => {
     const { redis, client, name, keyOf } = await setup()
     const limiter = redis.rateLimit(name, { limit: 100, window: '1h' })
     const takes = []

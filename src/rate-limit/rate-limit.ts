@@ -20,36 +20,42 @@ import { holdsPlaces, takePlaces } from './places.ts'
 import { Taker } from './take.ts'
 
 export interface OutageOptions {
-  /** What `take` and `peek` do while the store cannot decide; default `throw`. */
+  /**
+   * What `take` and `get` do while the store cannot decide: `throw`, `fail-open` (allow) or `fail-closed` (deny).
+   * Default: `throw`.
+   */
   onOutage?: OnOutage
 }
 
-/** One limit, or several that are taken from together: all or none. */
+/** One limit, or 1 to 8 named limits that each take uses together: all or none. */
 export type RateLimitOptions = (Limit | { limits: Readonly<Record<string, Limit>> }) & OutageOptions
 
 export interface TakeOptions {
-  /** Units to take from every limit that counts units; default 1. */
+  /** The units to take from every limit that counts units. Default: 1. */
   cost?: number
 }
 
 export interface RefundOptions {
-  /** Units to give back; default 1. */
+  /** The units to give back. Default: 1. */
   cost?: number
-  /** That of the take. Without it the units count as taken just now, and a repeated refund counts again. */
+  /**
+   * The token of the take. Without it the units are refunded as if just taken, and a repeated refund is applied
+   * again. Default: none.
+   */
   token?: number
 }
 
 const NO_OPTIONS = {}
 
 /**
- * How much each subject may take: a user, an address, an API key. One script call decides for all limits
- * of a subject, by the server's clock; a denied take consumes nothing.
+ * Limits for each subject, such as a user, an address or an API key. One script call decides for all limits of a
+ * subject, by the server's clock; a denied take consumes nothing.
  */
 export class RateLimit<Outcome extends Decision = Decision> {
   readonly name: string
   readonly #runtime: Runtime
   readonly #terms: readonly LimitTerms[]
-  /** Where subjects have one limit of the kind whose takes travel together. */
+  /** Set for a single gcra limit: its takes share script calls. */
   readonly #taker: Taker | null
   readonly #maxCost: number
   readonly #onOutage: OnOutage
@@ -68,8 +74,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /**
-   * Takes `cost` units from every limit, and a place from each that counts takes at work; or nothing.
-   * Throws InvalidArgumentError for a cost that could never be allowed.
+   * Takes `cost` units from every limit that counts units and a place from every concurrency limit, or nothing at
+   * all. Resolves to the decision. Throws InvalidArgumentError for a cost that could never be allowed.
    */
   async take(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
@@ -82,7 +88,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     }
   }
 
-  /** What `take` would decide now. Takes and writes nothing. Throws InvalidArgumentError. */
+  /** The decision that `take` would make now. Takes and writes nothing. Throws InvalidArgumentError. */
   async get(subject: string, options: TakeOptions = NO_OPTIONS): Promise<Outcome> {
     const cost = this.#costOf(options, ['cost'])
     const unit = this.#unit(subject)
@@ -94,9 +100,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /**
-   * Gives units back that were taken and not used, to every limit that counts units; never more than were
-   * taken. Resolves to false when that token was refunded before, or nothing is known of the subject.
-   * Throws InvalidArgumentError.
+   * Gives unused units back to every limit that counts units, never more than were taken. Resolves to false when this
+   * token was already refunded, or the subject is unknown. Throws InvalidArgumentError.
    */
   async refund(subject: string, options: RefundOptions = NO_OPTIONS): Promise<boolean> {
     const cost = this.#costOf(options, ['cost', 'token'])
@@ -113,8 +118,8 @@ export class RateLimit<Outcome extends Decision = Decision> {
   }
 
   /**
-   * Frees the places that a take holds in limits of takes at work. Throws LeaseLostError when it holds none
-   * any more: it was released before, or its lease has ended.
+   * Frees the places that a take holds in concurrency limits. Throws LeaseLostError when the take holds no place: it
+   * was already released, or its lease has ended. Throws InvalidArgumentError without a concurrency limit.
    */
   async release(subject: string, token: number): Promise<void> {
     checkToken(token)
@@ -128,7 +133,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     throw new LeaseLostError(`place of subject '${subject}' of rate limit '${this.name}'`, token)
   }
 
-  /** A read-only picture: how a subject stands with each limit, and which takes hold places. */
+  /** Reads the state of a subject: each limit, and the takes that hold places. */
   async inspect(subject: string): Promise<SubjectInspection> {
     const answer = await this.#unit(subject).run(inspect, { limits: this.#terms })
     const held = answer.held.map(({ limit, token, endsUs }) => ({
@@ -139,7 +144,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     return { exists: answer.known, limits: toStates(this.#terms, answer.limits), held }
   }
 
-  /** Forgets a subject; its places are lost. Resolves to false when there was nothing. */
+  /** Deletes the state of a subject; its places are lost. Resolves to false when the subject was unknown. */
   async clear(subject: string): Promise<boolean> {
     return (await this.#unit(subject).run(clear, {})).existed
   }
@@ -157,7 +162,7 @@ export class RateLimit<Outcome extends Decision = Decision> {
     return answer.status === 'allowed' ? toAllowed(this.#terms, answer, 0) : toDenied(this.#terms, answer)
   }
 
-  // The type of a limiter tells whether it ever decides without the store; the options decide the type.
+  // The type of the options decides whether `Outcome` includes Outage.
   #decideWithout(error: unknown): Outcome {
     return decideWithout(error, this.#onOutage) as Decision as Outcome
   }

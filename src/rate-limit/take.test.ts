@@ -10,7 +10,7 @@ function remaining(decision: Decision): number | undefined {
 
 const outcome = (decision: Decision) => [decision.allowed, remaining(decision)]
 
-test('a hundred takes of one tick travel in a few script calls, whatever their subjects', async () => {
+test('a hundred takes of one tick share a few script calls, whatever their subjects', async () => {
   const { redis, name, calls } = await setup()
   const limiter = redis.rateLimit(name, { limit: 3, window: '1d' })
   await limiter.take('first')
@@ -22,7 +22,7 @@ test('a hundred takes of one tick travel in a few script calls, whatever their s
   expect(taken.map(outcome)).toEqual(taken.map(() => [true, 2]))
 })
 
-test('a take alone is one script call', async () => {
+test('a single take is one script call', async () => {
   const { redis, name, calls } = await setup()
   const limiter = redis.rateLimit(name, { limit: 3, window: '1d' })
 
@@ -31,7 +31,7 @@ test('a take alone is one script call', async () => {
   expect(calls).toEqual(['rate-limit/take-each'])
 })
 
-test('takes of one subject are told what they would be told one after the other', async () => {
+test('batched takes of one subject get the same decisions as one after the other', async () => {
   const { redis, name } = await setup()
   const options = { limit: 7, window: '1s', burst: 5 } as const
   const together = redis.rateLimit(name, options)
@@ -45,7 +45,7 @@ test('takes of one subject are told what they would be told one after the other'
     each.allowed ? each.token - (taken[0] as { token: number }).token : null,
   )
   expect(tokens).toEqual([0, 1, 2, 3, 4, null, null])
-  // The same from the script that takes one after the other.
+  // The same decisions by the script for single takes.
   for (const [at, decision] of taken.entries()) {
     const one = await apart.take('ada')
     expect(decision.allowed).toBe(one.allowed)
@@ -53,7 +53,7 @@ test('takes of one subject are told what they would be told one after the other'
   }
 })
 
-test('takes of one subject that cost differently are judged in the order of the calls', async () => {
+test('takes of one subject with different costs are decided in the order of the calls', async () => {
   const { redis, name, calls } = await setup()
   const limiter = redis.rateLimit(name, { limit: 10, window: '1d' })
   await limiter.get('ada')
@@ -71,7 +71,7 @@ test('takes of one subject that cost differently are judged in the order of the 
   expect(calls).toHaveLength(5)
 })
 
-test('a subject that is refused stops no other one', async () => {
+test('a rejected subject does not affect others', async () => {
   const { redis, name, client, keyOf } = await setup()
   const limiter = redis.rateLimit(name, { limit: 3, window: '1d', onOutage: 'fail-open' })
   await client.hset(keyOf('newer'), 'layout', '9')
@@ -91,7 +91,7 @@ test('a subject that is refused stops no other one', async () => {
   expect(await client.hgetall(keyOf('newer'))).toEqual({ layout: '9' })
 })
 
-test('takes have slots of their own, so that no refund beside them is taken for one of them', async () => {
+test('takes have their own call slots, so that a concurrent refund is not mistaken for one', async () => {
   const { redis, name, client, keyOf } = await setup()
   const limiter = redis.rateLimit(name, { limit: 1000, window: '1d' })
 
@@ -102,7 +102,7 @@ test('takes have slots of their own, so that no refund beside them is taken for 
   expect(callers.map((caller) => caller.replace(/^.*\./, '')).toSorted()).toEqual(['0', '0t'])
 })
 
-test('on a cluster takes of subjects in any slots are allowed up to the limit', async () => {
+test('on a cluster, takes of subjects in any slots are allowed up to the limit', async () => {
   const cluster = new Cluster(inject('clusterPorts').map((port) => ({ host: '127.0.0.1', port })))
   const redis = perilune(ioredis(cluster), { namespace: 'limit-test' })
   onTestFinished(async () => {

@@ -1,5 +1,5 @@
-// Takes of one tick become one script call, whatever their subjects, where a subject has one limit of the
-// algorithm gcra. On a cluster subjects lie in different slots, and only those of one subject travel together.
+// Batches the takes of one tick into one script call, also for different subjects, when a subject has a single gcra
+// limit. On a cluster subjects are in different slots, so a call has takes of one subject only.
 
 import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
@@ -10,8 +10,8 @@ import type { Unit } from '../runtime/connection/unit.ts'
 import { type Allowed, type Denied, onlyAllowed, onlyDenied } from './decision.ts'
 import type { LimitTerms } from './limits.ts'
 
-type Told = TakeEachAnswer['takes'][number]
-/** A take that was refused or got no answer ends in an error, and no other one with it. */
+type TakenGroup = TakeEachAnswer['takes'][number]
+/** A take that was rejected or not answered ends in its own error, without effect on others. */
 type Outcome = Allowed | Denied | Error
 
 /** A take on its way. */
@@ -21,7 +21,7 @@ interface Asked {
   outcome: Outcome | null
 }
 
-/** Takes of one subject and one cost, which are judged together. */
+/** Takes of one subject and one cost, decided together. */
 interface Group {
   readonly state: string
   readonly cost: number
@@ -31,7 +31,7 @@ interface Group {
 }
 
 const NAME = takeEach.script.name
-// A subject costs the server some 3 µs, so a call keeps others waiting for 1 ms at most.
+// A subject costs the server about 3 µs, so a call blocks others for 1 ms at most.
 const BATCHES: BatchTerms = { name: NAME, items: 300, bytes: 1024 * 1024, underWay: 2, waiting: 100_000 }
 
 /** Takes of a limiter; limiters of one name with the same terms share their calls. */
@@ -67,7 +67,7 @@ export class Taker {
     return asked.map(({ outcome }) => outcome as Outcome)
   }
 
-  /** One call. Rejects never: what fails is the outcome of its takes alone. */
+  /** One call. Never rejects: an error becomes the outcome of its takes. */
   async #sendRound(groups: readonly Group[], by: number): Promise<void> {
     const { callIds, runner } = this.#runtime
     const { name, limit, windowMs, burst } = this.#terms
@@ -75,10 +75,10 @@ export class Taker {
     const place = this.#runtime.server.info?.cluster ? (states[0] as string) : this.#place
     const slot = callIds.takeSlot(place)
     const { caller, call } = callIds.next(slot)
-    // Not to be mixed up with the slots of the subject, in which its other calls run.
+    // The suffix separates these call slots from those of the subject, in which its other calls run.
     const args = { caller: `${caller}t`, call: Number(call), name, limit, windowMs, burst, takes: groups }
     try {
-      this.#tell(groups, await runner.run(takeEach, states, args, { by }))
+      this.#deliver(groups, await runner.run(takeEach, states, args, { by }))
     } catch (error) {
       for (const { members } of groups) for (const asked of members) asked.outcome = error as Error
     } finally {
@@ -86,24 +86,24 @@ export class Taker {
     }
   }
 
-  #tell(groups: readonly Group[], { nowUs, takes, refused }: TakeEachAnswer): void {
+  #deliver(groups: readonly Group[], { nowUs, takes, refused }: TakeEachAnswer): void {
     for (const { at, error } of refused ?? []) {
       const refusal = toPeriluneError(new ServerReplyError(error), takeEach)
       for (const asked of groups[at]?.members ?? []) asked.outcome = refusal
     }
     for (const [at, { cost, members }] of groups.entries()) {
-      const told = takes[at] as Told
+      const taken = takes[at] as TakenGroup
       for (const [nth, asked] of members.entries()) {
-        asked.outcome ??= this.#outcome(nowUs, told, cost, nth)
+        asked.outcome ??= this.#outcome(nowUs, taken, cost, nth)
       }
     }
   }
 
-  /** Of the nth take of a group, counted from 0. */
-  #outcome(nowUs: number, told: Told, cost: number, nth: number): Allowed | Denied {
-    const { granted, token, free, resetUs, waitUs } = told
+  /** The outcome of the nth take of a group, counted from 0. */
+  #outcome(nowUs: number, taken: TakenGroup, cost: number, nth: number): Allowed | Denied {
+    const { granted, token, free, resetUs, waitUs } = taken
     if (nth >= granted) return onlyDenied(this.#terms, { nowUs, free, resetUs }, waitUs)
-    // What was taken after it was free then.
+    // Units of later takes in the group were still free at the time of this one.
     const later = (granted - 1 - nth) * cost
     const { limit, windowMs } = this.#terms
     const sooner = later === 0 ? 0 : Math.floor((later * windowMs * 1000) / limit)
@@ -111,7 +111,7 @@ export class Taker {
   }
 }
 
-/** A call names a subject once: takes of another cost go with the next one, behind those before them. */
+/** A call names a subject once: takes of another cost go into the next call, after the earlier ones. */
 function inRounds(batch: readonly Asked[]): Group[][] {
   const rounds: Group[][] = []
   const newest = new Map<string, Group>()

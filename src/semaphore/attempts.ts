@@ -1,4 +1,4 @@
-// How attempts on one semaphore speak to the server, and how its permits go on and end.
+// Server calls for one semaphore: how permits are acquired, extended and released.
 
 import { abandon, acquire, extend, release, resize, serve } from '../generated/semaphore.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -8,14 +8,14 @@ import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
-/** How one handle of a semaphore asks for permits. */
+/** The terms under which one handle acquires permits. */
 export interface PermitTerms {
   readonly holder: string
   readonly limit: number
   readonly leaseMs: number
 }
 
-/** What is done with the permits of one semaphore. */
+/** The server calls on permits of one semaphore. */
 export class Permits {
   readonly kind: LeaseKind
   readonly #unit: Unit
@@ -31,7 +31,7 @@ export class Permits {
     }
   }
 
-  /** False when the server does not know the permit any more. */
+  /** False when the server no longer knows the permit. */
   async release(token: number, trace: Trace): Promise<boolean> {
     if (this.#unit.runtime.server.info === null) await this.#unit.learn()
     const { channel, sharded, counted } = this.#unit.notifyChannel
@@ -48,12 +48,12 @@ export class Permits {
     if (more) await this.#serveOthers()
   }
 
-  /** What was asked for is done already, whatever becomes of this; and those who wait come by themselves. */
+  /** The caller's own request is already done, so errors are ignored here; waiters also ask again by themselves. */
   #serveOthers(): Promise<void> {
     return this.serve().catch(() => undefined)
   }
 
-  /** Grants what is free to those who wait, in bounded steps. */
+  /** Grants free permits to the waiters, in bounded steps. */
   async serve(): Promise<void> {
     const args = { claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
     for (;;) {
@@ -63,7 +63,7 @@ export class Permits {
   }
 }
 
-/** Attempts to get a permit of one weight. */
+/** Attempts to acquire a permit of one weight. */
 export class WeightedAttempts implements Attempts {
   readonly passes: boolean = false
   readonly #unit: Unit
@@ -116,9 +116,9 @@ export class WeightedAttempts implements Attempts {
   }
 
   async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
-    const told = await learnTold(this.#unit)
+    const notifyChannel = await learnTold(this.#unit)
     const weight = this.#weight
-    const args = { id, listens, waits: false, weight, claimMs: CLAIM_MS, ...this.#terms, ...told }
+    const args = { id, listens, waits: false, weight, claimMs: CLAIM_MS, ...this.#terms, ...notifyChannel }
     const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await this.#permits.serve()
   }

@@ -1,4 +1,4 @@
-// What `perilune/semaphore` exports.
+// The exports of `perilune/semaphore`.
 
 import * as operations from '../generated/semaphore.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -10,7 +10,7 @@ export * from './names.ts'
 /** For `preload` of a connection. */
 export const semaphoreScripts: StructureScripts = /* @__PURE__ */ scriptsOf('semaphore', operations)
 
-/** Permits for a limited time, of which so many are out at once as the limit allows. Throws InvalidArgumentError. */
+/** Permits with leases: the weights of all granted permits never exceed the limit. Throws InvalidArgumentError. */
 export function semaphore(connection: HasRuntime, name: string, options: SemaphoreOptions): Semaphore {
   return new Semaphore(runtimeOf(connection), name, options)
 }

@@ -1,26 +1,27 @@
 import { inspect } from '../generated/semaphore.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 
-/** A picture of a semaphore; for people, for it may be old when it arrives. */
+/** The state of a semaphore when it was read, for monitoring: it may be outdated when it arrives. */
 export interface SemaphoreInspection {
-  /** How much may be out at once. */
+  /** The greatest total weight of permits granted at once. */
   readonly limit: number
   /** Whether `resize` has set the limit. */
   readonly resized: boolean
-  /** Weight of all permits that are out; above the limit after it was lowered. */
+  /** The total weight of all granted permits. It exceeds the limit after the limit was lowered below it. */
   readonly used: number
-  /** The newest token granted; null when there was none, or long ago. */
+  /** The newest token granted; null when none was granted, or not for a long time. */
   readonly token: number | null
-  /** At most 100, soonest to end first. */
+  /** At most 100 permits, those whose leases end soonest first. */
   readonly permits: readonly {
     readonly token: number
+    /** When the lease ends, in milliseconds of the server's clock. */
     readonly expiresAtMs: number
     readonly weight: number
     readonly holder: string
   }[]
-  /** How many stand in line. */
+  /** The number of waiters in line. */
   readonly waiting: number
-  /** The first 100 of them. */
+  /** The first 100 waiters. */
   readonly line: readonly { readonly weight: number; readonly holder: string }[]
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/semaphore-fixture.ts'
 
 describe('permits', () => {
-  test('as many are out as the limit allows, and one that comes back is lent again', async () => {
+  test('as many permits are granted as the limit allows, and a released one is granted again', async () => {
     const { semaphore } = await setup({ limit: 2 })
     const first = await semaphore.acquire()
     const second = await semaphore.acquire()
@@ -28,7 +28,7 @@ describe('permits', () => {
     expect(await semaphore.inspect()).toMatchObject({ used: 1, permits: [{ weight: 1 }] })
   })
 
-  test('a permit whose lease ran out is lent again, and the old holder learns of it', async () => {
+  test('an expired permit is granted again, and its old holder learns of it', async () => {
     const { semaphore, clock } = await setup({ limit: 1, lease: '10s' })
     const first = await semaphore.acquire()
 
@@ -72,17 +72,17 @@ describe('permits', () => {
     await expect(other.byToken.extend(next.token, '1m')).rejects.toThrow(LeaseLostError)
   })
 
-  test('a permit is lent by its token, or it is told that all are out and how long to wait', async () => {
+  test('acquireDetached returns a token, or full and how long to wait', async () => {
     const { semaphore, clock } = await setup({ limit: 3, lease: '10s' })
-    const lent = await semaphore.acquireDetached({ weight: 2 })
+    const detached = await semaphore.acquireDetached({ weight: 2 })
     await clock.advance(4000)
 
-    expect(lent).toMatchObject({ status: 'granted', leaseMs: 10_000 })
+    expect(detached).toMatchObject({ status: 'granted', leaseMs: 10_000 })
     expect(await semaphore.acquireDetached({ weight: 2 })).toEqual({ status: 'full', retryAfterMs: 6000 })
     expect(await semaphore.inspect()).toMatchObject({ used: 2, waiting: 0 })
   })
 
-  test('leaving the block gives the permit back, and so does a task that fails', async () => {
+  test('leaving the block releases the permit, and so does a failed task', async () => {
     const { semaphore } = await setup({ limit: 1 })
     {
       await using lease = await semaphore.acquire()
@@ -94,7 +94,7 @@ describe('permits', () => {
     expect(await semaphore.inspect()).toMatchObject({ used: 0 })
   })
 
-  test('a stalled process knows that its permit is over before it looks', async () => {
+  test('a stalled process knows that its permit has ended without asking the server', async () => {
     const { semaphore } = await setup({ limit: 1, lease: '50ms', clock: 'real' })
     const lease = await semaphore.acquire()
 
@@ -105,7 +105,7 @@ describe('permits', () => {
     expect(lease.signal.aborted).toBe(true)
   })
 
-  test('a permit that is held is extended by itself', async () => {
+  test('a held permit is extended automatically', async () => {
     const { semaphore } = await setup({ limit: 3, lease: '3s', clock: 'real' })
     const leases = await Promise.all([semaphore.acquire(), semaphore.acquire(), semaphore.acquire()])
     const first = leases.map(({ expiresAtMs }) => expiresAtMs)
@@ -118,7 +118,7 @@ describe('permits', () => {
     await Promise.all(leases.map((lease) => lease.release()))
   })
 
-  test('clear loses the permits that are out', async () => {
+  test('clear revokes granted permits', async () => {
     const { semaphore } = await setup({ limit: 1 })
     const lease = await semaphore.acquire()
 
@@ -128,7 +128,7 @@ describe('permits', () => {
     expect(await semaphore.clear()).toBe(false)
   })
 
-  test('an idle semaphore vanishes by itself', async () => {
+  test('an idle semaphore expires by itself', async () => {
     const { semaphore, client, name, waiting } = await setup({ limit: 1, clock: 'real' })
     await semaphore.acquire()
     const waiter = semaphore.acquire({ wait: '20s', signal: AbortSignal.timeout(500) })
@@ -144,7 +144,7 @@ describe('permits', () => {
 })
 
 describe('arguments', () => {
-  test('a weight above the limit is refused at once, waiting or not', async () => {
+  test('a weight above the limit is rejected at once, waiting or not', async () => {
     const { semaphore } = await setup({ limit: 3 })
 
     const error = await semaphore.acquire({ weight: 4, wait: '1h' }).catch((reason: unknown) => reason)
@@ -154,7 +154,7 @@ describe('arguments', () => {
     await expect(semaphore.tryAcquire({ weight: 4 })).rejects.toThrow(InvalidArgumentError)
   })
 
-  test('what makes no sense is refused by name', async () => {
+  test('invalid arguments are rejected by name', async () => {
     const { semaphore, redis } = await setup({ limit: 3 })
 
     await expect(semaphore.acquire({ weight: 0 })).rejects.toMatchObject({ argument: 'weight' })
@@ -171,7 +171,7 @@ describe('arguments', () => {
 })
 
 describe('the limit', () => {
-  test('of handles that disagree the one that asked last is right', async () => {
+  test('when handles disagree, the limit of the last call applies', async () => {
     const { semaphore, redis, name } = await setup({ limit: 1 })
     await semaphore.acquire()
 
@@ -182,7 +182,7 @@ describe('the limit', () => {
     expect(await semaphore.inspect()).toMatchObject({ limit: 1, used: 2 })
   })
 
-  test('once resized it is the same for all handles, until the semaphore is cleared', async () => {
+  test('once resized is the same for all handles, until the semaphore is cleared', async () => {
     const { semaphore, redis, name } = await setup({ limit: 1 })
     await semaphore.resize(3)
 
@@ -196,7 +196,7 @@ describe('the limit', () => {
     expect(await other.inspect()).toMatchObject({ limit: 7, resized: false, used: 0 })
   })
 
-  test('lowered below what is out it evicts nobody, and nothing is granted until it fits', async () => {
+  test('lowered below the granted weight revokes no permit, and nothing is granted until it fits', async () => {
     const { semaphore } = await setup({ limit: 3 })
     const leases = [await semaphore.acquire(), await semaphore.acquire(), await semaphore.acquire()]
 
@@ -210,7 +210,7 @@ describe('the limit', () => {
     expect(await semaphore.tryAcquire()).not.toBe(null)
   })
 
-  test('raised it lets in those who wait', async () => {
+  test('raised grants permits to waiters', async () => {
     const { semaphore, waiting } = await setup({ limit: 1 })
     await semaphore.acquire()
     const waiters = [1, 2, 3].map(() => semaphore.acquire({ wait: '20s' }))
@@ -222,7 +222,7 @@ describe('the limit', () => {
     expect(new Set(leases.map(({ token }) => token)).size).toBe(3)
   })
 
-  test('lowered below the weight of one who waits it turns that one away, and serves those behind', async () => {
+  test('lowered below the weight of a waiter rejects that waiter, and serves the next ones', async () => {
     const { semaphore, waiting } = await setup({ limit: 4 })
     const holder = await semaphore.acquire({ weight: 2 })
     const heavy = semaphore.acquire({ weight: 4, wait: '20s' })

@@ -19,20 +19,26 @@ import { inspectSemaphore, type SemaphoreInspection } from './inspection.ts'
 
 export interface SemaphoreOptions {
   /**
-   * How much may be out at once, all permits together. Of handles that disagree the one that asked last is
-   * right, until `resize` sets the limit for all of them.
+   * The greatest total weight of permits granted at once, 1 to 1,000,000,000. When handles disagree, the limit of the
+   * last call applies, until `resize` sets one limit for all handles.
    */
   limit: number
-  /** How long a permit is leased; it is extended while it is held. Default 30 seconds. */
+  /**
+   * The length of the lease, 10 ms to 30 days. It is extended automatically while the permit is held. A lease below
+   * 100 ms may expire nevertheless when a renewal is a few milliseconds late. Default: 30 seconds.
+   */
   lease?: Duration
-  /** How long it is extended by itself at most, from its grant on; '0s': not at all. Default: no limit. */
+  /**
+   * The longest time for which the lease is extended automatically, counted from its grant; `'0s'`: never extended.
+   * Default: no limit.
+   */
   maxHold?: Duration
-  /** What `inspect` calls the holder; default: host name and process id. */
+  /** The name of the holder in `inspect`, up to 128 bytes. Default: host name and process id. */
   holder?: string
 }
 
 export interface PermitOptions extends Waiting {
-  /** How much of the limit the permit takes; default 1. */
+  /** The weight of the permit: the part of the limit that it uses, from 1 to the limit. Default: 1. */
   weight?: number
 }
 
@@ -42,9 +48,9 @@ const SINCE = '6.2.0'
 const MAX_LIMIT = 1_000_000_000
 
 /**
- * Permits for a limited time, of which so many are out at once as the limit allows. Whoever waits is served
- * first come first served: a large weight is waited for, and no small one passes it (the "completely fair"
- * semaphore that Josiah Carlson asks for in "Redis in Action", 6.3).
+ * Permits with leases: the weights of all granted permits never exceed the limit. Waiters are served in order of
+ * arrival: a small weight never overtakes a large one that waits (the "completely fair" semaphore that Josiah Carlson
+ * asks for in "Redis in Action", 6.3).
  */
 export class Semaphore {
   readonly name: string
@@ -70,8 +76,8 @@ export class Semaphore {
   }
 
   /**
-   * One attempt, without standing in line. Resolves to null when too little is free, or somebody waits. Throws
-   * InvalidArgumentError when the weight is above the limit.
+   * One attempt that does not wait in line. Resolves to null when too little of the limit is free, or another caller
+   * waits. Throws InvalidArgumentError when the weight exceeds the limit.
    */
   async tryAcquire(options: Pick<PermitOptions, 'weight'> = {}): Promise<Lease | null> {
     checkOptions('options', options, ['weight'])
@@ -79,16 +85,18 @@ export class Semaphore {
   }
 
   /**
-   * Waits for a permit, by default not at all. Throws WaitTimeoutError after `wait`, the signal's reason, or
-   * InvalidArgumentError when the weight is above the limit, also when it was lowered meanwhile.
+   * Acquires a permit. Waits for it up to `wait`, by default not at all. Throws WaitTimeoutError after `wait`, the
+   * signal's reason, or InvalidArgumentError when the weight exceeds the limit, also when the limit was lowered
+   * meanwhile.
    */
   async acquire(options: PermitOptions = {}): Promise<Lease> {
     return this.#acquire(options)
   }
 
   /**
-   * Runs the task under a permit and resolves to what it gives; `lease.signal` aborts should it be lost, or when
-   * `signal` does. Throws as `acquire`, or LeaseLostError when the permit ended before the task.
+   * Runs the task while a permit is held and resolves to its result. `lease.signal` aborts when the permit is lost or
+   * `signal` aborts. Throws the errors of `acquire` and of the task, and LeaseLostError when the permit ended before
+   * the task.
    */
   async run<Value>(
     task: (lease: Lease) => Promise<Value> | Value,
@@ -99,9 +107,10 @@ export class Semaphore {
   }
 
   /**
-   * As `acquire`, for somebody else, such as the client of a service: nothing here extends the permit. Resolves
-   * to its token and end, or to `full` and how long to wait for one at most. Throws the signal's reason, or
-   * InvalidArgumentError as `acquire`.
+   * Acquires a detached permit, for a holder outside this process such as the client of a service: this process does
+   * not extend it. Waits up to `wait`. Resolves to status `granted` with token and end, or to status `full` with the
+   * time until a permit ends unless it is extended (`retryAfterMs`). Throws the signal's reason, or
+   * InvalidArgumentError like `acquire`.
    */
   async acquireDetached(options: PermitOptions = {}): Promise<DetachedLease<'full'>> {
     checkOptions('options', options, PERMIT_OPTIONS)
@@ -111,28 +120,28 @@ export class Semaphore {
     return acquireDetached(this.#attempts(weight), terms)
   }
 
-  /** Leases on permits, for callers that know only their tokens. */
+  /** Extends and releases permits by their tokens alone, also from another process. */
   get byToken(): LeasesByToken {
     return new LeasesByToken(this.#leaseTerms)
   }
 
   /**
-   * Sets the limit for all handles, whatever theirs say, until `clear`, or until nobody has used the semaphore
-   * for 30 days. Nobody loses a permit: below what is out, nothing is granted until enough has come back. Throws
-   * InvalidArgumentError.
+   * Sets the limit for all handles, instead of the limit in their options, until `clear` or until the semaphore has
+   * been unused for 30 days. Granted permits stay valid: below their total weight nothing is granted until enough is
+   * released. Throws InvalidArgumentError.
    */
   async resize(limit: number): Promise<void> {
     await this.#permits.resize(checkLimit(limit))
   }
 
-  /** A read-only picture: what is out, who has it and who waits, at most 100 of each. */
+  /** Reads the state of the semaphore: its permits, their holders and its waiters, at most 100 of each. */
   inspect(): Promise<SemaphoreInspection> {
     return inspectSemaphore(this.#unit, this.#terms.limit)
   }
 
   /**
-   * Deletes the semaphore: permits that are out are lost, and those who wait go on. Holders of this instance are told at
-   * once, others at their next extension. Resolves to false when there was nothing.
+   * Deletes the semaphore: all permits are lost, and waiters ask again at once. Holders in this instance are notified
+   * at once, others at their next extension. Resolves to false when the semaphore did not exist.
    */
   async clear(): Promise<boolean> {
     const { channel, sharded } = await learnTold(this.#unit)

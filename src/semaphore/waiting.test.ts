@@ -1,4 +1,4 @@
-// Those who wait: who gets what, in which order, and what is left when they go.
+// Waiters: which permit each gets, in which order, and that none leaves a ticket.
 
 import type { Redis } from 'ioredis'
 import { WaitTimeoutError } from 'perilune'
@@ -6,12 +6,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/semaphore-fixture.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 
-/** A ticket as a process writes it that died while it waited. */
+/** A ticket of a process that died while it waited. */
 function deadTicket(at: number, weight = 1): string {
-  return `dead${at}.1 x 30000 1 ${weight} nobody`
+  return `dead${at}.1 x 30000 1 ${weight} holder`
 }
 
-test('those who wait are served first come first served', async () => {
+test('waiters are served in order of arrival', async () => {
   const { semaphore, waiting } = await setup({ limit: 1 })
   const first = await semaphore.acquire()
   const served: number[] = []
@@ -29,7 +29,7 @@ test('those who wait are served first come first served', async () => {
   expect(served).toEqual([0, 1, 2, 3, 4])
 })
 
-test('a heavy ticket is waited for, and no light one passes it', async () => {
+test('a light ticket does not overtake a heavy one that waits', async () => {
   const { semaphore, waiting } = await setup({ limit: 4 })
   const holders = [await semaphore.acquire({ weight: 2 }), await semaphore.acquire()]
   const served: string[] = []
@@ -52,7 +52,7 @@ test('a heavy ticket is waited for, and no light one passes it', async () => {
   expect(served).toEqual(['heavy', 'light'])
 })
 
-test('one release serves as many as fit', async () => {
+test('one release serves as many waiters as fit', async () => {
   const { semaphore, waiting } = await setup({ limit: 6 })
   const holder = await semaphore.acquire({ weight: 6 })
   const waiters = [1, 2, 3, 4].map((weight) => semaphore.acquire({ weight, wait: '20s' }))
@@ -65,7 +65,7 @@ test('one release serves as many as fit', async () => {
   expect(await semaphore.inspect()).toMatchObject({ used: 6, waiting: 1, line: [{ weight: 4 }] })
 })
 
-test('one release serves a hundred, and the next one comes by itself', async () => {
+test('one release serves a hundred waiters, and the next one asks by itself', async () => {
   const { semaphore, waiting } = await setup({ limit: 250 })
   const holder = await semaphore.acquire({ weight: 250 })
   const waiters = Array.from({ length: 250 }, () => semaphore.acquire({ wait: '25s' }))
@@ -78,7 +78,7 @@ test('one release serves a hundred, and the next one comes by itself', async () 
   expect(await semaphore.inspect()).toMatchObject({ used: 250, waiting: 0 })
 })
 
-test('whoever waits gets the permit of a holder that fell silent, once its lease has ended', async () => {
+test('a waiter gets the permit of a silent holder when its lease has ended', async () => {
   const { semaphore, redis, name } = await setup({ limit: 1, clock: 'real' })
   const silent = redis.semaphore(name, { limit: 1, lease: '1s', maxHold: '0s' })
   const holder = await silent.tryAcquire()
@@ -89,7 +89,7 @@ test('whoever waits gets the permit of a holder that fell silent, once its lease
   expect(holder?.remainingMs).toBe(0)
 })
 
-test('who has waited long enough is told so and leaves no ticket', async () => {
+test('a waiter that times out gets an error and leaves no ticket', async () => {
   const { semaphore, waiting } = await setup({ limit: 1 })
   await semaphore.acquire()
 
@@ -99,7 +99,9 @@ test('who has waited long enough is told so and leaves no ticket', async () => {
   await waiting(0)
 })
 
-test('a thousand who wait and go at random leave no ticket and no permit', { timeout: 60_000 }, async () => {
+test('a thousand waiters that come and leave at random leave no ticket and no permit', {
+  timeout: 60_000,
+}, async () => {
   const { semaphore, waiting } = await setup({ limit: 3 })
   const holders = [await semaphore.acquire(), await semaphore.acquire({ weight: 2 })]
   const aborters = Array.from({ length: 1000 }, () => new AbortController())
@@ -124,7 +126,7 @@ test('a thousand who wait and go at random leave no ticket and no permit', { tim
   await until(async () => (await semaphore.inspect()).used === 0)
 })
 
-test('a thousand who wait share one connection for waking', { timeout: 60_000 }, async () => {
+test('a thousand waiters share one connection for wake-ups', { timeout: 60_000 }, async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore, client, waiting } = await setup({ limit: 1, port: server.port })
@@ -146,7 +148,7 @@ test('a thousand who wait share one connection for waking', { timeout: 60_000 },
   await settled
 })
 
-test('who is granted a permit and the next one, of the same process, learn of it in one message', async () => {
+test('two waiters of one process that are granted permits together learn of it in one message', async () => {
   const server = await startRedis()
   onTestFinished(() => server.stop())
   const { semaphore, client, waiting } = await setup({ limit: 2, port: server.port })
@@ -162,14 +164,14 @@ test('who is granted a permit and the next one, of the same process, learn of it
   expect(heard[0]).toMatch(/^granted ([^.]+)\.\S+ \d+ \d+ \d+\nfirst \1\.\S+ \d+$/)
 })
 
-test('tickets of processes that died are passed over, however many and however heavy', async () => {
+test('tickets of dead processes are skipped, however many and however heavy', async () => {
   const { semaphore, client, name, calls, clock, waiting } = await setup({ limit: 2 })
   const holder = await semaphore.acquire({ weight: 2 })
   const queue = `semaphore-test:{semaphore:${name}}:queue`
   const waiter = semaphore.acquire({ wait: '20s' })
   await waiting(1)
   const dead = Array.from({ length: 1700 }, (_, at) => [-2000 + at, deadTicket(at, 1 + (at % 4))])
-  // At once: a waiter that has time to look by itself passes tickets, too.
+  // At once: a waiter that has time to ask by itself skips tickets, too.
   await client.zadd(queue, ...dead.flat())
   const before = calls.length
   await clock.advance(1)
@@ -177,7 +179,7 @@ test('tickets of processes that died are passed over, however many and however h
   await holder.release()
   await waiter
 
-  // Five hundred a call, and the release goes on until all are passed.
+  // Five hundred per call, and the release continues until all are skipped.
   expect(calls.slice(before)).toEqual([
     'semaphore/release',
     ...Array.from({ length: 3 }, () => 'semaphore/serve'),
@@ -185,7 +187,7 @@ test('tickets of processes that died are passed over, however many and however h
   expect(await semaphore.inspect()).toMatchObject({ used: 1, waiting: 0 })
 })
 
-/** Everything that is told to any process from now on. */
+/** All messages to any process from now on. */
 async function listen(client: Redis): Promise<string[]> {
   const ear = client.duplicate()
   onTestFinished(() => ear.disconnect())

@@ -166,7 +166,7 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'a message that cannot be decoded fails the page it is on',
     file: 'src/feed/message.ts',
-    now: '    const { body: _, ...told } = toMessage(from, stored, null, claimToken)\n    return { ...told, bytes: stored.body, error }\n',
+    now: '    const { body: _, ...fields } = toMessage(from, stored, null, claimToken)\n    return { ...fields, bytes: stored.body, error }\n',
     before: '    throw error\n',
     own: ['test/models/poison.test.ts'],
   },
