@@ -10,7 +10,7 @@ import { type Extended, extendByToken } from '../runtime/leases/lease-by-token.t
 import { checkName } from '../runtime/values/keys.ts'
 import { messageOf } from '../runtime/errors/thrown.ts'
 import { settledBy } from '../runtime/time/settled-by.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { toWaitMs, type Waiting } from '../runtime/waiting/wait.ts'
 import { Load, type LoadElection, loadLeasesOf } from './load.ts'
 import { checkVersion } from './loader.ts'
@@ -168,7 +168,7 @@ export class LoadsByToken<Value> {
       loadMs: tookMs(source, beganAtMs),
       ttlMs: spread(ttlMs, source.terms.jitter),
       staleWhileRevalidateMs,
-      ...(await learnTold(unit)),
+      ...(await learnNotifyChannel(unit)),
       tags,
     })
     // Also when it is unknown whether the value was stored.

@@ -29,7 +29,7 @@ import type { Post } from '../runtime/subscriptions/mailbox.ts'
 import { type Opening, openWithin } from '../runtime/subscriptions/open-within.ts'
 import { settledBy } from '../runtime/time/settled-by.ts'
 import { type Look, lookOrSleep } from '../runtime/waiting/look-or-sleep.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { Envelope } from './envelope.ts'
 import { inMaxLoad, type Joinable, LoadContext, type Loader, type LoadOutcome } from './loader.ts'
 import { type Span, spanOf, spread } from './options.ts'
@@ -182,7 +182,7 @@ export class Load<Value> implements Joinable<Value> {
   /** Events before the subscription are missed, so the election is asked again at once. */
   #listen(): Promise<Opening<Post>> {
     const { mailbox } = this.#source.runtime
-    const notifyChannel = learnTold(this.#source.unitOf(this.#terms.key))
+    const notifyChannel = learnNotifyChannel(this.#source.unitOf(this.#terms.key))
     const opening = notifyChannel.then(({ channel }) => mailbox.expect(channel, this.#id))
     return openWithin(opening, this.#terms.endsAt - performance.now())
   }
@@ -315,7 +315,7 @@ class ElectedLoad<Value> {
       token: grant.token,
       flags: flags + this.#source.heldFlag,
       ttlMs: spread(ttlMs, terms.jitter),
-      ...(await learnTold(unit)),
+      ...(await learnNotifyChannel(unit)),
       tags,
     }
     this.#source.expectToRead(key, found.payload)

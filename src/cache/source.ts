@@ -8,7 +8,7 @@ import { Unit } from '../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { type Envelope, PAYLOAD } from './envelope.ts'
 import { Level, LevelChannels } from './level.ts'
 import type { Joinable } from './loader.ts'
@@ -143,7 +143,7 @@ export class CacheSource<Value> {
   /** Gives up the lease of a load; a reason is sent to the waiters. False when the load was revoked or lost. */
   async giveUp(key: string, id: string, reason: string = ''): Promise<boolean> {
     const unit = this.unitOf(key)
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const args = { id, restMs: this.terms.restMs, ...notifyChannel, reason }
     const { status } = await unit.run(fail, args, { atClose: 'gives back' })
     return status === 'failed'

@@ -5,7 +5,7 @@ import { checkOptions } from '../runtime/values/arguments.ts'
 import { AmbiguousError, InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { checkVersion } from './loader.ts'
 import { type SetOptions, spanOf, spread, toSpan } from './options.ts'
 import type { CacheSource } from './source.ts'
@@ -36,7 +36,7 @@ export async function setValue<Value>(
   const version = options.version === undefined ? 0 : checkVersion(options.version)
   const encoded = source.encode(value)
   const { tags } = await source.readGenerations(checkTags(options.tags))
-  const notifyChannel = await learnTold(unit)
+  const notifyChannel = await learnNotifyChannel(unit)
   const terms = {
     version,
     ttlMs: spread(ttlMs, source.terms.jitter),
@@ -76,7 +76,7 @@ async function invalidateKeys<Value>(source: CacheSource<Value>, keys: readonly 
 async function invalidateKey<Value>(source: CacheSource<Value>, key: string): Promise<boolean> {
   const unit = source.unitOf(key)
   try {
-    const { channel, sharded } = await learnTold(unit)
+    const { channel, sharded } = await learnNotifyChannel(unit)
     return (await unit.run(invalidate, { channel, sharded })).existed
   } finally {
     // Before any caller can know of the invalidation; also when its outcome is unknown.
@@ -100,7 +100,7 @@ async function invalidateTagged<Value>(source: CacheSource<Value>, tag: string):
 /** Creates a new generation of a tag, or of the whole cache. */
 async function renew<Value>(source: CacheSource<Value>, tag?: string): Promise<number> {
   const unit = source.unitOf(tag)
-  const { channel, sharded } = await learnTold(unit)
+  const { channel, sharded } = await learnNotifyChannel(unit)
   return (await unit.run(invalidateTag, { channel, sharded })).generation
 }
 

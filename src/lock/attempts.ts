@@ -14,7 +14,7 @@ import {
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
 import { toRefusals } from '../runtime/calls/script-errors.ts'
-import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
+import { CLAIM_MS, learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
@@ -82,7 +82,7 @@ export class ExclusiveSide implements LockSide {
   }
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
-    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
     const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
@@ -124,7 +124,7 @@ export class SharedSide implements LockSide {
 
   async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
     const { holder, leaseMs } = this.#terms
-    const notifyChannel = await learnTold(this.#unit)
+    const notifyChannel = await learnNotifyChannel(this.#unit)
     const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...notifyChannel }
     const answer = await this.#unit.run(acquireShared, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveOthers(this.#unit)
@@ -133,13 +133,13 @@ export class SharedSide implements LockSide {
 
   async abandon(id: string, how: { listens: boolean }): Promise<void> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
     const { more } = await this.#unit.run(abandonShared, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
     const answer = await this.#unit.run(releaseShared, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await serveOthers(this.#unit)

@@ -12,7 +12,7 @@ import { standInLine } from '../runtime/waiting/line.ts'
 import { NestedLease } from '../runtime/leases/nested-lease.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { learnTold, lineTermsOf } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel, lineTermsOf } from '../runtime/waiting/notify-channel.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import type { Waiting } from '../runtime/waiting/wait.ts'
 import { type AcquireTerms, ExclusiveSide, type LockSide, SharedSide } from './attempts.ts'
@@ -179,7 +179,7 @@ export class Lock extends LockAccess {
    * instance is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
    */
   async clear(): Promise<boolean> {
-    const { channel, sharded } = await learnTold(this.unit)
+    const { channel, sharded } = await learnNotifyChannel(this.unit)
     const { keeper } = this.unit.runtime
     const clearIt = () => this.unit.run(clear, { channel, sharded })
     const { existed } = await keeper.clearing(this.unit.beginning, clearIt)

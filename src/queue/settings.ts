@@ -6,7 +6,7 @@ import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import type { QueueSource } from './source/source.ts'
 
 /**
@@ -218,7 +218,7 @@ class UnitSettings {
 
   async configure(numbers: Numbers & Partial<Kept>): Promise<void> {
     const { unit, codec, spread: partitions } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const set = { ...SAME_KEPT, ...numbers }
     await inUse(this.#source, (proof) =>
       unit.run(configure, { codec: codec.name, partitions, proof, ...notifyChannel, ...set }),
@@ -227,7 +227,7 @@ class UnitSettings {
 
   async configureGroup(name: string, numbers: Numbers): Promise<GroupInspection> {
     const { unit, codec, spread: partitions } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const answer = await inUse(this.#source, (proof) =>
       unit.run(configureGroup, { codec: codec.name, partitions, proof, ...notifyChannel, name, ...numbers }),
     )

@@ -4,7 +4,7 @@ import { type UnitIdentity, Unit } from '../runtime/connection/unit.ts'
 import { Agreement } from '../runtime/partitions/agreement.ts'
 import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import { learnTold } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { askAfter, deliver } from './outbox/outbox.ts'
 import { refillAll } from './recurring/recurrence.ts'
 import { Chores } from './source/chores.ts'
@@ -67,7 +67,7 @@ function placeOf(name: string): UnitIdentity {
 
 /** Resolves to false when there was nothing. */
 export async function clearSource({ unit }: QueueSource): Promise<boolean> {
-  const notifyChannel = await learnTold(unit)
+  const notifyChannel = await learnNotifyChannel(unit)
   const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, notifyChannel))
   return existed
 }

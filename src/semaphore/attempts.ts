@@ -4,7 +4,7 @@ import { abandon, acquire, extend, release, resize, serve } from '../generated/s
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
-import { CLAIM_MS, learnTold } from '../runtime/waiting/notify-channel.ts'
+import { CLAIM_MS, learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { AttemptHow, Attempts, LineStanding } from '../runtime/waiting/attempts.ts'
 
@@ -43,7 +43,7 @@ export class Permits {
   }
 
   async resize(limit: number): Promise<void> {
-    const args = { limit, claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const args = { limit, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
     const { more } = await this.#unit.run(resize, args)
     if (more) await this.#serveOthers()
   }
@@ -55,7 +55,7 @@ export class Permits {
 
   /** Grants free permits to the waiters, in bounded steps. */
   async serve(): Promise<void> {
-    const args = { claimMs: CLAIM_MS, ...(await learnTold(this.#unit)) }
+    const args = { claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
     for (;;) {
       const { more } = await this.#unit.run(serve, args, { atClose: 'gives back' })
       if (!more) return
@@ -116,7 +116,7 @@ export class WeightedAttempts implements Attempts {
   }
 
   async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
-    const notifyChannel = await learnTold(this.#unit)
+    const notifyChannel = await learnNotifyChannel(this.#unit)
     const weight = this.#weight
     const args = { id, listens, waits: false, weight, claimMs: CLAIM_MS, ...this.#terms, ...notifyChannel }
     const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })

@@ -11,7 +11,7 @@ import { type DetachedLease, acquireDetached } from '../runtime/leases/acquire-d
 import { standInLine } from '../runtime/waiting/line.ts'
 import { runUnder } from '../runtime/leases/run-under.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
-import { learnTold, lineTermsOf } from '../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel, lineTermsOf } from '../runtime/waiting/notify-channel.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import type { Waiting } from '../runtime/waiting/wait.ts'
 import { Permits, type PermitTerms, WeightedAttempts } from './attempts.ts'
@@ -144,7 +144,7 @@ export class Semaphore {
    * at once, others at their next extension. Resolves to false when the semaphore did not exist.
    */
   async clear(): Promise<boolean> {
-    const { channel, sharded } = await learnTold(this.#unit)
+    const { channel, sharded } = await learnNotifyChannel(this.#unit)
     const { keeper } = this.#unit.runtime
     const clearIt = () => this.#unit.run(clear, { channel, sharded })
     const { existed } = await keeper.clearing(this.#unit.beginning, clearIt)

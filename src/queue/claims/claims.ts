@@ -15,7 +15,7 @@ import { InTurn, isSoon, PATIENCE_MS } from '../../runtime/time/in-turn.ts'
 import { checkInteger } from '../../runtime/values/arguments.ts'
 import type { Duration } from '../../runtime/values/duration.ts'
 import { type Look, lookOrSleep, type Waker } from '../../runtime/waiting/look-or-sleep.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
 import type { QueueSource } from '../source/source.ts'
 import {
@@ -132,7 +132,7 @@ export class JobClaims {
 
   /** Opens late when subscribing takes long, and never when it is not permitted. Partitions may share a channel. */
   async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Opening<SharedPosts>> {
-    const notifyChannels = await Promise.all(this.#sources.map(({ unit }) => learnTold(unit)))
+    const notifyChannels = await Promise.all(this.#sources.map(({ unit }) => learnNotifyChannel(unit)))
     const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)

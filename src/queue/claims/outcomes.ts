@@ -8,7 +8,7 @@ import type { End } from '../../runtime/keeper/grant.ts'
 import { checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
 import { checkName } from '../../runtime/values/keys.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { encodeJob, homeOf, toSpec } from '../jobs/enqueuer.ts'
 import {
   checkJobName,
@@ -208,7 +208,7 @@ export async function sendSteps(
   steps: readonly AdvanceStep[],
 ): Promise<(AckedAndEnqueued | LossReason)[]> {
   const { unit, codec, chores } = source
-  const notifyChannel = await learnTold(unit)
+  const notifyChannel = await learnNotifyChannel(unit)
   const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, steps })
   const answer = await unit.runOnce(ackAndEnqueue, args, { atClose: 'gives back' })
   void chores.see(answer.chores)

@@ -6,7 +6,7 @@ import type { CallId } from '../../runtime/calls/call-ids.ts'
 import { LeaseLostError } from '../../runtime/errors/errors.ts'
 import type { ExtensionAnswer } from '../../runtime/keeper/belief.ts'
 import { askingAt, type End, endOf } from '../../runtime/keeper/grant.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import {
   type AckedAndEnqueued,
   asCalledBy,
@@ -177,7 +177,7 @@ export class Settler implements Settling {
 
   async #sendRetries(failures: readonly FailedAttempt[]): Promise<(Retried | LossReason)[]> {
     const { unit, codec } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, failures })
     const answer = await unit.runOnce(retry, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
@@ -188,7 +188,7 @@ export class Settler implements Settling {
 
   async #sendFailures(failures: readonly (Leased & Failure)[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, failures })
     const answer = await unit.runOnce(fail, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)
@@ -197,7 +197,7 @@ export class Settler implements Settling {
 
   async #sendReleases(claims: readonly Returned[]): Promise<(LossReason | null)[]> {
     const { unit, codec } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     const args = (id: CallId) => ({ codec: codec.name, ...id, ...notifyChannel, claims })
     const answer = await unit.runOnce(release, args, { atClose: 'gives back' })
     void this.#source.chores.see(answer.chores)

@@ -2,7 +2,7 @@
 
 import { countDead, requeueDead } from '../../generated/queue.ts'
 import { checkText } from '../../runtime/values/arguments.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 
 /** The dead jobs of one kind of failure. */
@@ -73,7 +73,7 @@ async function kindsOf(source: QueueSource): Promise<DeadKind[]> {
 }
 
 async function changeAll(source: QueueSource, kind: string, drops: boolean): Promise<number> {
-  const notifyChannel = await learnTold(source.unit)
+  const notifyChannel = await learnNotifyChannel(source.unit)
   // Ends at the newest dead job of the first call: jobs that die meanwhile could keep this loop running forever.
   let [total, after, end] = [0, 0, Infinity]
   while (after >= 0 && after <= end) {

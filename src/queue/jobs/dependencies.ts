@@ -8,7 +8,7 @@ import {
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { checkName } from '../../runtime/values/keys.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { type QueueSource, readAddress, toId } from '../source/source.ts'
 import { PartReader, type UndecodablePart } from '../source/job-parts.ts'
 import type { JobState } from './job.ts'
@@ -157,7 +157,7 @@ export async function changeDependenciesOf(
 ): Promise<DependenciesChanged> {
   const named = dependencies.split('\0').filter((dependency) => dependency !== '')
   const changes = named.map((dependency) => ({ adds, dependency }))
-  const answer = await unit.run(changeDependencies, { ...(await learnTold(unit)), id, changes })
+  const answer = await unit.run(changeDependencies, { ...(await learnNotifyChannel(unit)), id, changes })
   if (answer.status === 'refused') return answer.state as DependenciesChanged
   void chores.see(answer.chores)
   return 'changed'

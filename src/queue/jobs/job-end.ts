@@ -8,7 +8,7 @@ import { isSoon } from '../../runtime/time/in-turn.ts'
 import { lastWord } from '../../runtime/calls/last-word.ts'
 import type { SharedPost } from '../../runtime/subscriptions/mailbox.ts'
 import { type Look, lookOrSleep } from '../../runtime/waiting/look-or-sleep.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import type { Unit } from '../../runtime/connection/unit.ts'
 import { toWaitMs, type Waiting } from '../../runtime/waiting/wait.ts'
 import type { QueueSource } from '../source/source.ts'
@@ -117,7 +117,7 @@ async function hearTogether(
   endsAt: number,
   signal: AbortSignal | undefined,
 ): Promise<Opening<SharedPost>> {
-  const { channel } = await learnTold(unit)
+  const { channel } = await learnNotifyChannel(unit)
   const opening = unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
   return openWithin(opening, endsAt - performance.now(), signal)
 }

@@ -3,7 +3,7 @@
 import { cancel, list, listDead, reprioritize, requeue, search } from '../../generated/queue.ts'
 import { checkInteger, checkOneOf, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import type { Waiting } from '../../runtime/waiting/wait.ts'
 import { type JobEnd, waitForEnd } from './job-end.ts'
 import {
@@ -160,7 +160,7 @@ export class UnitJobs {
 
   async cancel(ids: readonly string[]): Promise<('cancelled' | 'stopping' | 'absent')[]> {
     const { unit, chores } = this.#source
-    const notifyChannel = await learnTold(unit)
+    const notifyChannel = await learnNotifyChannel(unit)
     return inSteps(checkIds(ids), async (wanted) => {
       const answer = await unit.run(cancel, { ...notifyChannel, wanted })
       void chores.see(answer.chores)
@@ -194,7 +194,7 @@ export class UnitJobs {
   }
 
   async requeue(ids: readonly string[]): Promise<RequeueOutcome[]> {
-    const notifyChannel = await learnTold(this.#source.unit)
+    const notifyChannel = await learnNotifyChannel(this.#source.unit)
     return inSteps(checkIds(ids), async (wanted) => {
       const { outcomes } = await this.#source.unit.run(requeue, { ...notifyChannel, wanted })
       return outcomes as RequeueOutcome[]

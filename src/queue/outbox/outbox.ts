@@ -11,7 +11,7 @@ import type { Runtime } from '../../runtime/connection/runtime.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import { inUse } from '../../runtime/partitions/agreement.ts'
 import { isSoon } from '../../runtime/time/in-turn.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { Errand } from '../source/chores.ts'
 import type { QueueSource } from '../source/source.ts'
 import { type LeftInOutbox, leftOf, type LeftOnNode } from './left.ts'
@@ -163,7 +163,7 @@ function isLastPage(entries: readonly Entry[]): boolean {
 
 /** Reports of large results are put out in steps: each call continues where the last one stopped. */
 async function putOutMore(source: QueueSource): Promise<void> {
-  const notifyChannel = await learnTold(source.unit)
+  const notifyChannel = await learnNotifyChannel(source.unit)
   await source.unit.run(watch, { target: source.address, ...notifyChannel, wanted: [] }, alsoAtClose())
 }
 
@@ -188,7 +188,7 @@ export async function hand(
   entries: readonly Pick<Entry, 'number' | 'what'>[],
 ): Promise<number> {
   const other = source.sibling(target)
-  const notifyChannel = await learnTold(other.unit)
+  const notifyChannel = await learnNotifyChannel(other.unit)
   const from = { codec: other.codec.name, source: source.address, partitions: other.spread, ...notifyChannel }
   const take = (those: readonly Pick<Entry, 'number' | 'what'>[]) =>
     inUse(
@@ -314,7 +314,7 @@ class Questions {
 
 async function askOne(source: QueueSource, queue: string, questions: readonly Question[]): Promise<void> {
   const other = source.sibling(queue)
-  const notifyChannel = await learnTold(other.unit)
+  const notifyChannel = await learnNotifyChannel(other.unit)
   const wanted = questions.map(({ id }) => id)
   const { chores, absent } = await other.unit.run(watch, { target: source.address, ...notifyChannel, wanted })
   void other.chores.see(chores)

@@ -5,7 +5,7 @@ import { recurrences, type RecurrencesAnswer, refill, type RefillAnswer } from '
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
 import { checkInteger, checkOptions } from '../../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../../runtime/values/duration.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import type { QueueSource } from '../source/source.ts'
 import { checkCron, cronTimes, WallClock } from './cron.ts'
 
@@ -177,7 +177,7 @@ export async function refillOne(
   const { unit, codec } = source
   const given = comingTimes(rule, knownMs, nowMs)
   const { cron, timeZone } = rule
-  const notifyChannel = await learnTold(unit)
+  const notifyChannel = await learnNotifyChannel(unit)
   const args = { codec: codec.name, ...notifyChannel, id, cron, timeZone, afterMs: knownMs, given }
   return unit.run(refill, args)
 }

@@ -10,7 +10,7 @@ import { type RecurrencesAnswer, recur, recurrences, unrecur } from '../../gener
 import { inUse } from '../../runtime/partitions/agreement.ts'
 import { checkInteger, checkOptions, checkText } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { encodeJob, toSpec } from '../jobs/enqueuer.ts'
 import {
   checkJobName,
@@ -182,7 +182,7 @@ class UnitRecurring<Jobs extends object> {
     const checked = checkText('id', id, MAX_ID_BYTES)
     const { rule, ...definition } = this.#define(options)
     const { unit, codec, spread: partitions } = this.#source
-    const common = { codec: codec.name, partitions, ...(await learnTold(unit)) }
+    const common = { codec: codec.name, partitions, ...(await learnNotifyChannel(unit)) }
     const answer = await inUse(this.#source, (proof) =>
       unit.run(recur, { ...common, proof, id: checked, ...definition, moves }),
     )

@@ -8,7 +8,7 @@ import { pause } from '../../runtime/time/in-time.ts'
 import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { toListenError } from '../../runtime/calls/script-errors.ts'
 import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
-import { learnTold } from '../../runtime/waiting/notify-channel.ts'
+import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
 import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
 import type { QueueSource } from '../source/source.ts'
 
@@ -123,7 +123,7 @@ export class Letters {
   async #open(): Promise<Post> {
     if (this.#post !== null) return this.#post
     const { unit } = this.#source
-    const { channel } = await learnTold(unit)
+    const { channel } = await learnNotifyChannel(unit)
     this.#post = await unit.runtime.mailbox.expect(channel, this.#id, true)
     // Closed while it was opened.
     if (this.#over.signal.aborted) this.#post.close()

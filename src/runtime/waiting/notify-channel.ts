@@ -10,7 +10,7 @@ export const CLAIM_MS = 1000
 /** The beginning of the channels on which waiters for this unit are notified. */
 function channelOf(unit: Unit): string | Promise<string> {
   if (unit.runtime.server.info !== null) return unit.notifyChannel.channel
-  return learnTold(unit).then(({ channel }) => channel)
+  return learnNotifyChannel(unit).then(({ channel }) => channel)
 }
 
 /** How to wait in the line of this unit. Throws InvalidArgumentError. */
@@ -26,7 +26,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
 }
 
 /** The notification channel, once the server is known: until then a cluster would be taken for a single node. */
-export async function learnTold(unit: Unit): Promise<NotifyChannel> {
+export async function learnNotifyChannel(unit: Unit): Promise<NotifyChannel> {
   if (unit.runtime.server.info === null) await unit.learn()
   return unit.notifyChannel
 }
