@@ -51,10 +51,13 @@ export type QueueEvent = JobEvent | QueueWideEvent
 
 /** Selects events; default all. `gap` and `cleared` are always reported. */
 export interface EventOptions {
+  /** Only events of these kinds; default: all. */
   kinds?: readonly JobEventKind[]
+  /** Only events of jobs with these names; default: all. */
   names?: readonly string[]
+  /** Only events of jobs with these ids; default: all. */
   ids?: readonly string[]
-  /** Only events of tracked jobs. */
+  /** True: only events of tracked jobs. Default false. */
   tracked?: boolean
   /** Ends the stream: the loop throws the signal's reason. */
   signal?: AbortSignal

@@ -31,7 +31,7 @@ export interface QueueOptions {
    * anything is enqueued, and before a job is worked on: one that does not fit is dead, of the kind `invalid-payload`.
    */
   schemas?: SchemasByName
-  /** For tracing. */
+  /** `trace` of jobs and `around` attempts, for tracing. */
   hooks?: QueueHooks
 }
 

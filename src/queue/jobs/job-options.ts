@@ -42,31 +42,32 @@ export interface Unique {
 }
 
 export interface JobOptions {
-  /** The id of the job; not digits alone. While a job with this id exists, another one is a duplicate. */
+  /** The id of the job, up to 512 bytes, not digits alone. While a job with this id exists, another one is a duplicate. Default: its number. */
   id?: string
-  /** How long until the job is ready; default: ready at once. */
+  /** How long until the job is ready, up to 365 days; default: ready at once. */
   delay?: Duration
   /** Jobs with a greater priority come first; from -1,000,000 to 1,000,000, default 0. */
   priority?: number
-  /** A job that has failed this many attempts is dead; default 3. */
+  /** A job that has failed this many attempts is dead, 1 to 65,535; default 3. */
   maxAttempts?: number
-  /** Default: exponential from one second to an hour. */
+  /** How long a failed job waits: `{ kind, base, max, jitter }`, or `'none'` for no wait. Default: exponential from one second to an hour. */
   backoff?: Backoff | 'none'
-  /** The longest time of one attempt; after it, its signal aborts and the attempt has failed. Default: unlimited. */
+  /** The longest time of one attempt; after it, its signal aborts and the attempt has failed. Up to 30 days. Default: unlimited. */
   maxRun?: Duration
-  /** The job's group; groups take turns. */
+  /** The job's group, up to 512 bytes; groups take turns. */
   group?: string
-  /** Deduplicates by this key; a text is short for `{ key }`. */
+  /** Deduplicates by this key: `{ key, until: 'started' | 'done', for, replace }`; a text is short for `{ key }`. */
   unique?: string | Unique
+  /** Up to 20 tags of up to 100 bytes, by which jobs are searched. */
   tags?: readonly string[]
   /** The trace context of the job, such as a `traceparent`. */
   trace?: string
   /**
-   * The job is blocked until these jobs are done; its delay starts then. A dependency that does not exist (any more) is
+   * The ids of up to 100 jobs, or `{ queue, id }`. The job is blocked until they are done; its delay starts then. A dependency that does not exist (any more) is
    * treated as done. `job.dependencies()` returns their results.
    */
   dependsOn?: readonly DependencyId[]
-  /** What happens to the job when a dependency dies or is cancelled; default `fail`: the job dies as well. */
+  /** What happens to the job when a dependency dies or is cancelled: `fail`, `cancel` or `run`. Default `fail`. */
   onDependencyFailure?: OnDependencyFailure
   /** Another job with the same key within 24 hours is a duplicate, even if the first has ended. */
   idempotencyKey?: string

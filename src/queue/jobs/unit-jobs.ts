@@ -50,8 +50,11 @@ export interface StateListOptions extends JobListOptions {
 }
 
 export interface SearchOptions extends JobListOptions {
+  /** Only jobs with this name; default: any. */
   name?: string
+  /** Only jobs with this tag; default: any. */
   tag?: string
+  /** Only jobs in this state; default: any. */
   state?: JobState
 }
 

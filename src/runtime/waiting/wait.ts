@@ -6,7 +6,7 @@ import { type Duration, toMs } from '../values/duration.ts'
 import { type Look, lookOrSleep, lookUnlessAborted } from './look-or-sleep.ts'
 
 export interface Waiting {
-  /** How long to wait when nothing is available yet; default: not at all. */
+  /** How long to wait when nothing is available yet, up to one hour; default: not at all. */
   wait?: Duration
   /** Aborts the waiting: the promise rejects with the signal's reason. */
   signal?: AbortSignal
