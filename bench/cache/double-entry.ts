@@ -1,4 +1,4 @@
-// What the origin names as the other way: a second copy that lives longer. Whoever finds the value over puts the copy
+// The second way of the origin: a second copy that lives longer. The reader that finds the value expired puts the copy
 // in its place for a while, and loads; the others get the copy.
 
 import { Redis } from 'ioredis'
@@ -10,7 +10,7 @@ const LENT_MS = 10_000
 
 export const doubleEntry: Contender = {
   name: 'double entry',
-  settings: `a second copy for ${LONGER_MS / 1000} s more; who finds the value over lends the copy to the others for up to ${LENT_MS / 1000} s, and waits for his load`,
+  settings: `a second copy for ${LONGER_MS / 1000} s more; the reader that finds the value expired gives the copy to the others for up to ${LENT_MS / 1000} s, and waits for its own load`,
   async connect(port: number, { freshMs }: Terms): Promise<Source> {
     const client = new Redis({ port, enableAutoPipelining: true })
     const keep = async (key: string, value: Entry, ms: number): Promise<Entry> => {
@@ -22,7 +22,7 @@ export const doubleEntry: Contender = {
     return {
       async get(key, load) {
         const [entry, copy] = keysOf(key)
-        const text = (await client.get(entry)) ?? (await lend(client, entry, copy))
+        const text = (await client.get(entry)) ?? (await promote(client, entry, copy))
         if (text === null) return keep(key, await load(), freshMs)
         const value: Entry = JSON.parse(text)
         return value
@@ -34,7 +34,7 @@ export const doubleEntry: Contender = {
 }
 
 /** The copy; null for the one who loads. */
-async function lend(client: Redis, entry: string, copy: string): Promise<string | null> {
+async function promote(client: Redis, entry: string, copy: string): Promise<string | null> {
   const text = await client.get(copy)
   if (text === null) return null
   const first = await client.set(entry, text, 'PX', LENT_MS, 'NX')

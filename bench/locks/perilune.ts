@@ -11,7 +11,7 @@ export const barging: Contender = toContender(BARGING, false)
 function toContender(name: string, fair: boolean): Contender {
   return {
     name,
-    settings: `fair: ${fair}, one library for each connection; waiters are woken, nobody polls`,
+    settings: `fair: ${fair}, one library for each connection; waiters are woken, no polling`,
     async connect(connection: Redis, terms: Terms): Promise<Source> {
       const { perilune: open, ioredis } = await builtLibrary()
       const library = open(ioredis(connection), { deadline: '60s' })

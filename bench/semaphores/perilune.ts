@@ -6,7 +6,7 @@ import { type Contender, PERILUNE, type Source, type Terms } from '../locks/cont
 
 export const perilune: Contender = {
   name: PERILUNE,
-  settings: 'one library for each connection; waiters are woken in order, nobody polls',
+  settings: 'one library for each connection; waiters are woken in order, no polling',
   async connect(connection: Redis, terms: Terms): Promise<Source> {
     const { perilune: open, ioredis } = await builtLibrary()
     const library = open(ioredis(connection), { deadline: '60s' })

@@ -58,7 +58,7 @@ async function quiet(of: Queue<Jobs>): Promise<void> {
   }
 }
 
-function told(error: unknown, job: ClaimedJob | null): void {
+function report(error: unknown, job: ClaimedJob | null): void {
   const message = error instanceof Error ? error.message : String(error)
   console.log(job === null ? message : `attempt ${job.attempt} of ${job.maxAttempts}: ${message}`)
 }
@@ -75,8 +75,8 @@ console.log(
 {
   // In other processes there may be more; closed at the end of the block, when what they have at work is done.
   const handlers = { import: importText, count: countWords }
-  await using _first = queue.work(handlers, { concurrency: 2, onError: told })
-  await using _second = queue.work(handlers, { concurrency: 4, onError: told })
+  await using _first = queue.work(handlers, { concurrency: 2, onError: report })
+  await using _second = queue.work(handlers, { concurrency: 4, onError: report })
   await quiet(queue)
 }
 for (const title of titles.toSorted()) {
@@ -90,9 +90,7 @@ for (const { kind, count, sample } of await queue.dead.list()) {
   console.log(`${count} dead of ${kind}: ${sample.message.split('\n')[0]}`)
 }
 
-console.log(
-  `${await queue.dead.requeue('UnreadableError')} requeued, to be counted by somebody who can read it`,
-)
+console.log(`${await queue.dead.requeue('UnreadableError')} requeued, for a worker that can read it`)
 {
   await using _reader = queue.work({ count: ({ payload }) => `skipped ${payload.title} ${payload.at}` })
   await quiet(queue)
@@ -108,7 +106,7 @@ await queue.recurring.set('moon', {
 })
 const { nextAtMs } = (await queue.recurring.get('moon')) ?? {}
 const time = new Date(nextAtMs ?? 0).toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
-console.log(`the moon will be imported anew each day at ${time}`)
+console.log(`the moon will be imported again each day at ${time}`)
 
 await queue.clear()
 await redis.close()

@@ -54,7 +54,7 @@ function readIfThere(path: string): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
-/** What the file system refuses is told as it says it. */
+/** An error of the file system keeps its own message. */
 function orExplain<Value>(what: 'read' | 'write', place: string, act: () => Value): Value {
   try {
     return act()
