@@ -27,9 +27,9 @@ test('the pipeline counts every text, tries again what fails, and looks at what 
     'tides: 30 words in 3 of 3 paragraphs',
     'tides 1 is done after 3 attempts: 16 words',
     '1 dead of UnreadableError: UnreadableError: orbits 0 is no text',
-    '1 requeued, to be counted by somebody who can read it',
+    '1 requeued, for a worker that can read it',
     'orbits 0 is done: skipped orbits 0',
-    'the moon will be imported anew each day at 04:00:00',
+    'the moon will be imported again each day at 04:00:00',
   ])
   expect(await keysOf(server.url)).toEqual([])
 })
