@@ -1,4 +1,4 @@
-// `npm run reverted-mends`: takes mends back, one after the other, in a copy, and tells which part of the net notices
+// `npm run reverted-mends`: takes mends back, one after the other, in a copy, and reports which part of the net notices
 // without the mend's own tests.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -13,8 +13,8 @@ import { tryNet } from './mutate/trial.ts'
 /** By fault, the test that noticed; null: none did. */
 type Caught = Record<string, string | null>
 
-// --pick: only these of the list. --keep: writes what was caught there, and goes on from what is there. --report: the
-// page.
+// --pick: only these of the list. --keep: a file of the results, from which a run
+// continues. --report: the page.
 const { values } = parseArgs({
   options: { pick: { type: 'string' }, keep: { type: 'string' }, report: { type: 'string' } },
 })

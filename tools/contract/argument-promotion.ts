@@ -117,7 +117,7 @@ class Promotion {
     })
   }
 
-  /** What is left when whatever does not hold beside the others is left out. */
+  /** The rest after every candidate that fails together with the others is removed. */
   #allOf(
     all: Iterable<Binding>,
     holds: (each: Binding, left: ReadonlySet<Binding>) => boolean,

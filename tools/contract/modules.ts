@@ -104,7 +104,7 @@ interface Section {
   readonly statements: Statement[]
 }
 
-/** Statements that share lines, and comments that stand beside them or right above, are one. */
+/** Statements that share lines, and comments next to them or right above, are one. */
 function sections({ body, comments = [] }: Chunk): Section[] {
   const parts = [...body, ...comments].toSorted((one, next) => spanOf(one).from - spanOf(next).from)
   const found: Section[] = []

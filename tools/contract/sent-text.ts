@@ -51,7 +51,7 @@ function textOf(script: Script, form: TextForm): SentText {
   return { ...short, source: withoutBlanks(short.source) }
 }
 
-/** A module of its own, as it stands in a script that uses all of it. */
+/** A module of its own, in the form of a script that uses all of it. */
 export function moduleText(text: string, form: TextForm): string {
   const readable = stripped({ source: text, lines: [[1, '', 1]] }).source
   if (form === 'readable') return readable

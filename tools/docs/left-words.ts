@@ -26,7 +26,7 @@ const LEFT: readonly LeftWord[] = [
   { pattern: /\b(?:bury|buries|buried|burial)\b/gi, instead: 'fail, dead', allowed: /cities\.tsv$/ },
 ]
 
-/** Where a left word stands, as `file:line problem`. */
+/** The places of left words, as `file:line problem`. */
 export function checkLeftWords(root: string, within = ''): string[] {
   return trackedFiles(root)
     .filter((file) => file.startsWith(within) && !NOT_OURS.test(file))

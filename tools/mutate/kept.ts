@@ -1,4 +1,4 @@
-// Outcomes in a file, so that a long run that was interrupted goes on.
+// Outcomes in a file, so that an interrupted long run can continue.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Mutant, nameOf } from './mutant.ts'

@@ -43,7 +43,7 @@ export const MENDS: readonly Mend[] = [
     own: ['test/models/hand-over.test.ts', 'test/faults/planned-failovers.test.ts'],
   },
   {
-    fault: 'a lock that is handed over is granted for good to a process that does not listen',
+    fault: 'a lock that is handed over is granted for its whole lease to a process that does not listen',
     file: 'lua/shared/line.lua',
     now: '  if heard and has_just_asked(unit, ticket) then\n    return ticket.lease_ms\n  end\n',
     before: '  if true then\n    return ticket.lease_ms\n  end\n',
