@@ -11,7 +11,7 @@ import { percentile } from './harness/statistics.ts'
 import { type Probed, startProbed } from './request-cost/probed.ts'
 
 const CASES = {
-  nobody: 'nobody else',
+  alone: 'no other client',
   read: 'sixteen clients that read the largest page',
   'never read': 'sixteen clients that ask for it and never read',
   pipeline: 'a client that asks for 300 of them at once and never reads',
@@ -32,7 +32,7 @@ export async function run(bench: Bench): Promise<void> {
   // The processor time of its gaps is not asked for: to sample it takes a sixth of the process.
   await using service = await startProbed(bench.port, { PROBE_GAPS: 'no' })
   await fill(service.url)
-  // What the first requests load is nobody's growth.
+  // The growth by the first requests belongs to no case.
   await noticedBeside(service, 'read', 1000)
   const rows: Noticed[] = []
   for (const how of Object.keys(CASES)) {
@@ -95,7 +95,7 @@ async function noticedBeside(
 }
 
 function startClients(url: string, how: string): ChildProcess | null {
-  if (how === 'nobody') return null
+  if (how === 'alone') return null
   return fork(fileURLToPath(new URL('fair-share/clients.mjs', import.meta.url)), [new URL(url).port, how])
 }
 

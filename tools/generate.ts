@@ -47,7 +47,7 @@ function filesOf(root: string, contract: Contract): Files {
 /** What no structure has for itself. */
 const GENERAL: ReadonlySet<string> = new Set(['shared.ts', 'bits.ts'])
 
-/** Modules of structures that are gone. */
+/** Modules of structures that no longer exist. */
 function staleModules(root: string, contract: Contract): string[] {
   const folder = join(root, MODULES)
   const found = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.ts')) : []

@@ -1,4 +1,4 @@
-// `npm run mutate -- --seed 5`: makes places of the product wrong, one after the other, in a copy, and tells
+// `npm run mutate -- --seed 5`: makes places of the product wrong, one after the other, in a copy, and reports
 // which of them the tests do not notice.
 
 import { writeFileSync } from 'node:fs'

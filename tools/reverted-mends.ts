@@ -1,5 +1,5 @@
-// `npm run reverted-mends`: takes mends back, one after the other, in a copy, and tells which part of the net notices without the
-// mend's own tests.
+// `npm run reverted-mends`: takes mends back, one after the other, in a copy, and reports which part of the net notices
+// without the mend's own tests.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,14 +13,15 @@ import { tryNet } from './mutate/trial.ts'
 /** By fault, the test that noticed; null: none did. */
 type Caught = Record<string, string | null>
 
-// --pick: only these of the list. --keep: writes what was caught there, and goes on from what is there. --report: the page.
+// --pick: only these of the list. --keep: a file of the results, from which a run
+// continues. --report: the page.
 const { values } = parseArgs({
   options: { pick: { type: 'string' }, keep: { type: 'string' }, report: { type: 'string' } },
 })
 const root = join(import.meta.dirname, '..')
 const picked = values.pick?.split(',').map((number) => Number(number) - 1)
 const caught = keptIn(values.keep)
-// A mend that does not stand where the list says is told before anything runs.
+// A mend that is not where the list says is reported before anything runs.
 const mutants = MENDS.map((mend) => toMutant(mend))
 
 const copy = await copyOf(root)

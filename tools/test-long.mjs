@@ -26,7 +26,7 @@ const folder = mkdtempSync(join(tmpdir(), 'perilune-long-'))
 const proof = join(folder, 'proof.txt')
 const run = toRun(process.argv.slice(2))
 const counted = await runVitest(run.files, { PERILUNE_LONG: '1', PERILUNE_PROOF: proof })
-const told = existsSync(proof) ? readFileSync(proof, 'utf8').trimEnd().split('\n') : []
+const recorded = existsSync(proof) ? readFileSync(proof, 'utf8').trimEnd().split('\n') : []
 rmSync(folder, { recursive: true, force: true })
 writeSummary()
 console.log(`${counted.passed} passed, ${counted.failed} failed`)
@@ -52,7 +52,7 @@ function pageOf(page) {
 function writeSummary() {
   const { page, files, option, before } = run
   const [, passed = 0, failed = 0] = before.match(/^- (\d+) passed, (\d+) failed$/m) ?? []
-  const [, toldBefore = ''] = before.match(/^```\n([^]*?)\n```$/m) ?? []
+  const [, linesBefore = ''] = before.match(/^```\n([^]*?)\n```$/m) ?? []
   const redis = execFileSync('redis-server', ['--version'], { encoding: 'utf8' }).match(/v=(\S+)/)?.[1]
   const lines = [
     page === 'long-run' ? '# The last long run' : `# The last long run: ${page}`,
@@ -64,7 +64,7 @@ function writeSummary() {
     `- ${Number(passed) + counted.passed} passed, ${Number(failed) + counted.failed} failed`,
     '',
     '```',
-    ...[...toldBefore.split('\n').filter((line) => line !== ''), ...told].toSorted(),
+    ...[...linesBefore.split('\n').filter((line) => line !== ''), ...recorded].toSorted(),
     '```',
     '',
   ]

@@ -1,4 +1,4 @@
-// What the origin names as the other way: a second copy that lives longer. Whoever finds the value over puts the copy
+// The second way of the origin: a second copy that lives longer. The reader that finds the value expired puts the copy
 // in its place for a while, and loads; the others get the copy.
 
 import { Redis } from 'ioredis'
@@ -22,7 +22,7 @@ export const doubleEntry: Contender = {
     return {
       async get(key, load) {
         const [entry, copy] = keysOf(key)
-        const text = (await client.get(entry)) ?? (await lend(client, entry, copy))
+        const text = (await client.get(entry)) ?? (await promote(client, entry, copy))
         if (text === null) return keep(key, await load(), freshMs)
         const value: Entry = JSON.parse(text)
         return value
@@ -34,7 +34,7 @@ export const doubleEntry: Contender = {
 }
 
 /** The copy; null for the one who loads. */
-async function lend(client: Redis, entry: string, copy: string): Promise<string | null> {
+async function promote(client: Redis, entry: string, copy: string): Promise<string | null> {
   const text = await client.get(copy)
   if (text === null) return null
   const first = await client.set(entry, text, 'PX', LENT_MS, 'NX')

@@ -1,5 +1,5 @@
-// The origin's case: ten thousand values end at the same time, while they are read. The database behind answers
-// so many questions at once, so whoever asks twice keeps others waiting.
+// The origin's case: ten thousand values end at the same time, while they are read. The database answers
+// a limited number of queries at once, so a repeated query keeps others waiting.
 
 import type { Bench } from '../harness/bench.ts'
 import type { Row } from '../harness/print.ts'

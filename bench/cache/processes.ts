@@ -1,4 +1,4 @@
-// Processes of readers: each is told its share, and all begin together.
+// Processes of readers: each gets its share, and all begin together.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

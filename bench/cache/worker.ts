@@ -1,4 +1,4 @@
-// A process of readers, told what to do by messages of its parent, one job after the other.
+// A process of readers that gets its jobs by messages of its parent, one after the other.
 
 import { once } from 'node:events'
 import { answer, answerJobs } from '../harness/answering.ts'

@@ -1,4 +1,4 @@
-// Three ways to replace a cached list. All of them make JSON of the items, as whoever caches values does, and push a
+// Three ways to replace a cached list. All of them make JSON of the items, as any cache of values does, and push a
 // thousand of them with one command.
 
 import type { ChainableCommander, Redis } from 'ioredis'
@@ -42,7 +42,7 @@ export function multi(client: Redis): Replacing {
 // The least that writes a list with scripts; Lua makes a string of each item first.
 const PUSH = `return redis.call('RPUSH', KEYS[1], unpack(ARGV))`
 
-/** What no script can do without: items of a list that nobody sees, pushed by scripts sent together. */
+/** The minimum of every script: items of a hidden list, pushed by scripts sent together. */
 export async function floor(client: Redis): Promise<Replacing> {
   const hash = String(await client.script('LOAD', PUSH))
   return {

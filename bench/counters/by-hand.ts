@@ -1,5 +1,6 @@
-// The least that counting rows behind costs where commits have no order that can be asked for: each row has to say whether it
-// was taken, and is written once more for that. Nobody is told of the counts, and who holds a row stops everybody.
+// The least cost of deferred counting of rows where the order of commits cannot be queried: each row has to say
+// whether it was taken, and is written once more for that. The counts are not published, and a held row stops all
+// others.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BY_HAND, type Contender, EVERY_MS, type Stage, type Voting } from './contender.ts'

@@ -1,5 +1,5 @@
-// What a way of counting votes must offer to be measured. A contender is one file that exports one or more `Contender`s,
-// and a line for each in bench/counters/contenders.ts.
+// What a way of counting votes must offer to be measured. A contender is one file that exports one or more
+// `Contender`s, and a line for each in bench/counters/contenders.ts.
 
 import type { Database, Kind } from './database.ts'
 
@@ -32,7 +32,7 @@ export interface Stage {
 export interface Voting {
   /** Tables are empty but for these items, which have no votes: it may warm up, and begin to work in the background. */
   begin?(items: readonly number[]): Promise<unknown>
-  /** Resolves when the voter may be told that the vote counts. */
+  /** Resolves when the voter may learn that the vote is counted. */
   vote(voter: number, item: number): Promise<unknown>
   /** Ends what works in the background, once the database has all. */
   settle?(): Promise<unknown>
@@ -54,5 +54,5 @@ export const DELTA = 'Perilune delta'
 export const DELTA_ALONE = 'Perilune delta, no flush'
 export const BY_HAND = 'INSERT, rolled up by hand'
 
-/** How often whoever writes behind does so, unless it says otherwise. */
+/** The interval of deferred writes, unless a contender sets another. */
 export const EVERY_MS = 200

@@ -1,4 +1,4 @@
-// What nobody who keeps votes can do without. Nothing counts them.
+// The minimum of every program that keeps votes. They are not counted.
 
 import type { Contender } from './contender.ts'
 

@@ -1,4 +1,4 @@
-// What most programs do: whoever votes for an item waits for all others who do.
+// The usual program: a vote for an item waits for all other votes for it.
 
 import { type Contender, NAIVE } from './contender.ts'
 

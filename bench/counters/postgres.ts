@@ -21,10 +21,10 @@ export async function openPostgres(): Promise<Database> {
     transaction: (work) => inTransaction(pool, work),
     settings: async () => {
       const { rows } = await judge.query(
-        `SELECT string_agg(name || ' ' || current_setting(name), ', ') AS told FROM unnest($1::text[]) AS name`,
+        `SELECT string_agg(name || ' ' || current_setting(name), ', ') AS settings FROM unnest($1::text[]) AS name`,
         [SHOWN],
       )
-      return String(rows[0]?.told)
+      return String(rows[0]?.settings)
     },
     eventColumns: (votes) => ({
       columns: 'tx xid8 NOT NULL DEFAULT pg_current_xact_id()',
@@ -59,7 +59,7 @@ function poolOf(address: pg.PoolConfig, counted: { statements: number }): pg.Poo
     max: CONNECTIONS,
     idleTimeoutMillis: 0,
   })
-  pool.on('error', () => {}) // whoever asks next is told
+  pool.on('error', () => {}) // the next query reports it
   return pool
 }
 
@@ -93,7 +93,7 @@ async function inTransaction(pool: pg.Pool, work: (run: Run) => Promise<unknown>
   }
 }
 
-/** Connections keep what they have done to themselves for up to ten seconds, unless they are told to say it. */
+/** Connections publish their statistics after up to ten seconds, unless they are asked to do so at once. */
 async function rowsWritten(pool: pg.Pool, judge: pg.Client): Promise<number> {
   const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => pool.connect()))
   await Promise.all([judge, ...clients].map((client) => client.query('SELECT pg_stat_force_next_flush()')))

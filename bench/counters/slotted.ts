@@ -1,4 +1,4 @@
-// A counter in several rows: few wait for the same one, and whoever reads it adds them up.
+// A counter in several rows: few votes wait for the same one, and a reader adds them up.
 
 import type { Contender, Stage, Voting } from './contender.ts'
 import { countByTrigger } from './trigger.ts'

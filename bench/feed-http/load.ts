@@ -1,5 +1,5 @@
 // The load, in a process of its own: connections that each send the next request when the answer to the
-// last one is whole. Told what to do by messages of its parent, one job after the other.
+// last one is whole. It gets its jobs by messages of its parent, one after the other.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from './connection.ts'

@@ -1,5 +1,5 @@
 // The floor of an append that travels with others: a script that does nothing but XADD, sent once for all
-// calls of a tick, two under way. It promises nothing: no order across failures, no call ids, nobody woken.
+// calls of a tick, two under way. It promises nothing: no order across failures, no call ids, no wake-ups.
 
 import type { Redis } from 'ioredis'
 

@@ -19,7 +19,7 @@ export async function compareLengthsOnCluster(bench: Bench): Promise<void> {
   const cluster = await startCluster()
   const port = await cluster.ownerOf(await cluster.slotOf(KEY))
   const node = cluster.nodes.find((one) => one.port === port)
-  if (node === undefined) throw new Error('nobody owns the slot')
+  if (node === undefined) throw new Error('no node owns the slot')
   const owner = new Redis(port)
   const client = new Cluster(cluster.ports.map((one) => ({ host: '127.0.0.1', port: one })))
   try {

@@ -15,7 +15,7 @@ const QUICK_PRODUCERS = [1, 16]
 const ROUNDS = 5
 const PERILUNE = 'Perilune'
 
-interface Told {
+interface Measured {
   readonly row: Row
   readonly callsPerSecond: number
   readonly p99ToMean: number
@@ -32,10 +32,10 @@ export async function tellStory(bench: Bench, client: Redis): Promise<void> {
     'Zaqar Lua': await LuaPoster.open(bench.port, 'one for all'),
     [PERILUNE]: await PerilunePoster.open(bench.port),
   }
-  let last = new Map<string, Told>()
+  let last = new Map<string, Measured>()
   for (const producers of bench.quick ? QUICK_PRODUCERS : PRODUCERS) {
     const options = { inFlight: producers, perRound: Math.max(2000, 10 * producers), limitMs: 2000 }
-    last = await tell(bench, client, posters, [BODY], options)
+    last = await measure(bench, client, posters, [BODY], options)
     bench.report(
       `${producers} concurrent producers on one feed`,
       [...last.values()].map(({ row }) => row),
@@ -54,22 +54,22 @@ export async function comparePosts(bench: Bench, client: Redis): Promise<void> {
   }
   for (const size of [20, 100]) {
     const bodies = Array.from({ length: size }, () => BODY)
-    const told = await tell(bench, client, posters, bodies, { inFlight: 16, perRound: 400 })
+    const results = await measure(bench, client, posters, bodies, { inFlight: 16, perRound: 400 })
     bench.report(
       `posts of ${size} messages, 16 producers`,
-      [...told.values()].map(({ row }) => row),
+      [...results.values()].map(({ row }) => row),
     )
   }
   for (const poster of Object.values(posters)) await poster.close()
 }
 
-async function tell(
+async function measure(
   bench: Bench,
   client: Redis,
   posters: Record<string, Poster>,
   bodies: readonly string[],
   options: CompareOptions,
-): Promise<Map<string, Told>> {
+): Promise<Map<string, Measured>> {
   const errors = new Map<Poster, number>()
   const retriesBefore = new Map(Object.values(posters).map((poster) => [poster, poster.retries]))
   const variants = Object.values(posters).map((poster) => ({
@@ -80,12 +80,12 @@ async function tell(
   return new Map(
     Object.entries(posters).map(([variant, poster], at) => {
       const retries = poster.retries - (retriesBefore.get(poster) ?? 0)
-      return [variant, toTold(variant, rounds[at] ?? [], retries, errors.get(poster) ?? 0)]
+      return [variant, toMeasured(variant, rounds[at] ?? [], retries, errors.get(poster) ?? 0)]
     }),
   )
 }
 
-function toTold(variant: string, rounds: readonly Round[], retries: number, errors: number): Told {
+function toMeasured(variant: string, rounds: readonly Round[], retries: number, errors: number): Measured {
   const latenciesMs = rounds.flatMap((round) => [...round.latenciesMs])
   const meanMs = mean(latenciesMs)
   const p99Ms = percentile(latenciesMs, 0.99)
@@ -106,9 +106,9 @@ function toTold(variant: string, rounds: readonly Round[], retries: number, erro
 }
 
 /** Against the best of the WATCH variants. */
-function judge(bench: Bench, told: ReadonlyMap<string, Told>): void {
-  const ours = told.get(PERILUNE)
-  const watches = [...told].filter(([name]) => name.startsWith('WATCH'))
+function judge(bench: Bench, results: ReadonlyMap<string, Measured>): void {
+  const ours = results.get(PERILUNE)
+  const watches = [...results].filter(([name]) => name.startsWith('WATCH'))
   const best = largest(watches.map(([, { callsPerSecond }]) => callsPerSecond))
   if (ours === undefined) return
   const most = bench.quick ? QUICK_PRODUCERS.at(-1) : PRODUCERS.at(-1)

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { firstLine } from './first-line.ts'
 
-/** What is told of a job that could not be done. */
+/** The report of a job that failed. */
 export interface Refusal {
   readonly refusal: string
 }

@@ -27,7 +27,7 @@ export const floor: Contender = {
 }
 
 // By the server's clock, with a token that rises from holder to holder; but of no known layout, without a line
-// to look at, and for whoever names no holder.
+// to look at, and for callers without a holder name.
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

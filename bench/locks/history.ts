@@ -1,4 +1,4 @@
-// What a history of waits tells, whoever made it: how many, how evenly, how long, how many at once.
+// Statistics of a history of waits: how many, how evenly, how long, how many at once.
 
 import { largest } from '../harness/statistics.ts'
 import type { Crowd, Wait } from './crowd.ts'
@@ -83,7 +83,7 @@ function countBelow(sorted: readonly number[], value: number): number {
 
 /**
  * Counts from the moment when a holder knew that it held to just before it gave the lock back, so that
- * nobody is counted who did not hold.
+ * only real holders are counted.
  */
 function holders(byGrant: readonly Wait[], limit: number): { mostAtOnce: number; overLimit: number } {
   const releases = byGrant.map(({ releasedAtMs }) => releasedAtMs).toSorted((a, b) => a - b)

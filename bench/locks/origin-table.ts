@@ -18,7 +18,7 @@ const QUICK_MS = 300
 export async function tellOrigin(bench: Bench): Promise<void> {
   const rounds = bench.quick ? 1 : ROUNDS
   const contention = { ms: bench.quick ? QUICK_MS : (SECONDS * 1000) / ROUNDS, holdMs: 0 }
-  const told = new Map<number, Rounds>()
+  const results = new Map<number, Rounds>()
   for (const clients of CLIENTS) {
     const plan = {
       contenders: ORIGINS,
@@ -29,14 +29,14 @@ export async function tellOrigin(bench: Bench): Promise<void> {
       rounds,
     } as const
     const result = await runRounds(bench, plan)
-    told.set(clients, result)
+    results.set(clients, result)
     const seconds = (contention.ms * rounds) / 1000
     bench.report(
       `${clients} clients, tries and acquisitions in ${seconds} s`,
       [...result].map(([variant, all]) => toRow(variant, all, result)),
     )
   }
-  judge(bench, told)
+  judge(bench, results)
 }
 
 function toRow(variant: string, all: readonly Round[], rounds: Rounds): Row {
@@ -50,9 +50,9 @@ function toRow(variant: string, all: readonly Round[], rounds: Rounds): Row {
   }
 }
 
-// The floors stand beside ours: what they do not reach, no lock with a clock and tokens can.
-function judge(bench: Bench, told: ReadonlyMap<number, Rounds>): void {
-  for (const [clients, rounds] of told) {
+// The floors are listed next to ours: no lock with a clock and tokens can pass them.
+function judge(bench: Bench, results: ReadonlyMap<number, Rounds>): void {
+  for (const [clients, rounds] of results) {
     const against = (name: string, origin: string): number =>
       middle(rounds, name, rateOf) / middle(rounds, origin, rateOf)
     const lua = ours(rounds, (name) => against(name, originLua.name), [BARGING, promising.name])

@@ -1,4 +1,4 @@
-// One client that nobody disturbs: acquire, release, again.
+// One client without contention: acquire, release, again.
 
 import { Redis } from 'ioredis'
 import type { Bench } from '../harness/bench.ts'

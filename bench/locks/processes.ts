@@ -1,4 +1,4 @@
-// Contending processes: each is told its share of a round, and all begin together.
+// Contending processes: each gets its share of a round, and all begin together.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

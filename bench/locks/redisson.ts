@@ -1,4 +1,4 @@
-// node-redisson: waiters are told of a release through a channel. It opens its connections itself.
+// node-redisson: a channel notifies waiters of a release. It opens its connections itself.
 
 import type { Redis } from 'ioredis'
 import { loadPeer } from '../harness/peers.ts'
@@ -48,7 +48,7 @@ function toClient(instance: Redisson, terms: Terms): Client {
   return { tries: Number.NaN, acquire }
 }
 
-/** A timer of each wait unsubscribes up to a lease later; where that fails, nobody catches it. */
+/** A timer of each wait unsubscribes up to a lease later; where that fails, the error is not caught. */
 async function close(instance: Redisson, subscriber: Redis): Promise<void> {
   subscriber.unsubscribe = async (): Promise<number> => 0
   await instance.quit()

@@ -1,4 +1,4 @@
-// The hottest row of each bench, as a loop that somebody can profile. A new structure is a line here.
+// The hottest row of each bench, as a loop for a profiler. A new structure is a line here.
 
 import Database from 'libsql'
 import type { Counters, Perilune } from '../../src/index.ts'

@@ -1,6 +1,6 @@
 // npm run profile -- [<case> …] [--list] [--seconds 3] [--out <folder>]
 // Runs the hottest row of a bench in a loop, and tells where client and server spend their time. The profile
-// opens in Chrome's DevTools, speedscope and the like.
+// opens in Chrome's DevTools, speedscope and similar viewers.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type Profiler, Session } from 'node:inspector/promises'

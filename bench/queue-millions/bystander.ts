@@ -1,5 +1,5 @@
-// A process that does nothing but ask the server how it is, each millisecond, until it is told to stop; then it tells its
-// parent how long that took.
+// A process that only pings the server each millisecond, until its parent stops it; then it reports
+// how long the pings took.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'

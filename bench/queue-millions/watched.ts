@@ -8,7 +8,7 @@ import type { Redis } from 'ioredis'
 import { largest, percentile } from '../harness/statistics.ts'
 import { forgetTimes, longestOnProcessorMs } from './timed-scripts.ts'
 
-/** What is told of a bystander is of a thousand calls or so. */
+/** The figures of a bystander are of about a thousand calls. */
 const AT_LEAST_MS = 2000
 const BYSTANDER = fileURLToPath(new URL('bystander.ts', import.meta.url))
 

@@ -1,4 +1,4 @@
-// BullMQ, while somebody listens to all that happens.
+// BullMQ, with a listener to all events.
 
 import { loadPeer } from '../harness/peers.ts'
 import { bullmq } from './bullmq.ts'

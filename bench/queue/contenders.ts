@@ -9,7 +9,7 @@ import { perilune } from './perilune.ts'
 import { periluneHeard } from './perilune-heard.ts'
 import { qless } from './qless.ts'
 
-/** The last two while somebody listens to all that happens. */
+/** The last two with a listener to all events. */
 export const QUEUES: readonly Contender[] = [
   bullmq,
   beeQueue,
@@ -20,8 +20,8 @@ export const QUEUES: readonly Contender[] = [
   periluneHeard,
 ]
 
-/** Where jobs are only added, and nobody listens. */
+/** Jobs are only added, without listeners. */
 export const ADDERS: readonly Contender[] = [bullmq, bullmqPipelined, beeQueue, qless, floor, perilune]
 
-/** Whose costs beside many other jobs are told. */
+/** Contenders whose costs next to many other jobs are measured. */
 export const CROWDED: readonly Contender[] = [bullmq, beeQueue, qless, floor, perilune]

@@ -1,6 +1,6 @@
-// The least that keeps the promises: jobs in order, each claimed with a lease and a token of its own, acked by that token,
-// in scripts that do nothing twice when a call is repeated. It has no options, wakes nobody, counts nothing, never takes back
-// what was lost, and is called by hand, without a library.
+// The least that keeps the promises: jobs in order, each claimed with a lease and a token of its own, acked by that
+// token, in scripts that do nothing twice when a call is repeated. It has no options, wakes no one, counts nothing,
+// never takes back lost jobs, and is called by hand, without a library.
 
 import { randomBytes } from 'node:crypto'
 import { Redis } from 'ioredis'
@@ -42,12 +42,12 @@ end
 local time = redis.call('TIME')
 local token = math.max((known[1] or 0) + 1, time[1] * 1000000 + time[2])
 local ends = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[4])
-local taken, told = ARGV[3] ~= '0' and redis.call('LRANGE', KEYS[3], 0, ARGV[3] - 1) or {}, {}
+local taken, claimed = ARGV[3] ~= '0' and redis.call('LRANGE', KEYS[3], 0, ARGV[3] - 1) or {}, {}
 if #taken > 0 then
   local runs, leases = {}, {}
   for at, payload in ipairs(redis.call('HMGET', KEYS[2], unpack(taken))) do
     local number, its = taken[at], string.format('%.0f', token + at - 1)
-    told[#told + 1], told[#told + 2], told[#told + 3] = number, its, payload
+    claimed[#claimed + 1], claimed[#claimed + 2], claimed[#claimed + 3] = number, its, payload
     runs[#runs + 1], runs[#runs + 2] = 'r' .. number, its
     leases[#leases + 1], leases[#leases + 2] = ends, number
   end
@@ -56,10 +56,10 @@ if #taken > 0 then
   redis.call('ZADD', KEYS[4], unpack(leases))
 end
 redis.call('HSET', KEYS[1], 'token', string.format('%.0f', token + #taken), ARGV[1], ARGV[2] .. ' ' .. #taken)
-return told
+return claimed
 `
 
-type Told = readonly string[]
+type Claimed = readonly string[]
 
 export const floor: Contender = {
   name: 'the least that keeps the promises',
@@ -74,22 +74,22 @@ export const floor: Contender = {
     let call = 0
     const put = (payloads: readonly string[]): Promise<unknown> =>
       client.evalsha(enqueue, 4, ...keys, caller, ++call, ...payloads)
-    const trade = async (acks: Told, limit: number): Promise<Told> =>
+    const trade = async (acks: Claimed, limit: number): Promise<Claimed> =>
       (await client.evalsha(work, 4, ...keys, caller, ++call, limit, 30_000, ...acks)) as string[]
-    let held: Told = []
+    let held: Claimed = []
     return {
       sends: [],
       add: ({ payload }) => put([JSON.stringify(payload)]),
       addBulk: (jobs) => put(jobs.map(({ payload }) => JSON.stringify(payload))),
       work: async (terms) => workOn(trade, terms),
       popNext: async () => {
-        const told = await trade(held, 1)
-        if (told.length === 0) throw new Error('no job waits')
-        held = told.slice(0, 2)
+        const claimed = await trade(held, 1)
+        if (claimed.length === 0) throw new Error('no job waits')
+        held = claimed.slice(0, 2)
       },
       pop: async () => {
-        const told = await trade([], 1)
-        return () => trade(told.slice(0, 2), 0)
+        const claimed = await trade([], 1)
+        return () => trade(claimed.slice(0, 2), 0)
       },
       close: async () => client.disconnect(),
     }
@@ -97,19 +97,19 @@ export const floor: Contender = {
 }
 
 /** All that is done goes back in one call, and as much comes with its answer, until nothing waits or it is closed. */
-function workOn(trade: (acks: Told, limit: number) => Promise<Told>, terms: WorkTerms): Worker {
+function workOn(trade: (acks: Claimed, limit: number) => Promise<Claimed>, terms: WorkTerms): Worker {
   let [running, closed] = [Promise.resolve(), false]
   const run = async (): Promise<void> => {
     let acks: string[] = []
     for (;;) {
-      const told = await trade(acks, closed ? 0 : terms.concurrency)
+      const claimed = await trade(acks, closed ? 0 : terms.concurrency)
       for (let at = 0; at < acks.length; at += 2) terms.done()
-      if (told.length === 0) return
+      if (claimed.length === 0) return
       acks = []
       const handled: Promise<unknown>[] = []
-      for (let at = 0; at < told.length; at += 3) {
-        acks.push(String(told[at]), String(told[at + 1]))
-        handled.push(terms.handle(JSON.parse(String(told[at + 2])) as string))
+      for (let at = 0; at < claimed.length; at += 3) {
+        acks.push(String(claimed[at]), String(claimed[at + 1]))
+        handled.push(terms.handle(JSON.parse(String(claimed[at + 2])) as string))
       }
       await Promise.all(handled)
     }

@@ -21,7 +21,7 @@ export function judgeTimes<Result>(
   bench.judge(target, { [own]: of(ours) / of(theirs) }, goal)
 }
 
-/** As `judgeTimes`, against BullMQ: while nobody listens, and while somebody listens to all that both tell. */
+/** As `judgeTimes`, against BullMQ: without listeners, and with a listener to all events of both. */
 export function judgeHeardOrNot<Result>(
   bench: Bench,
   target: string,

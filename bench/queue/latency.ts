@@ -36,7 +36,7 @@ export async function compareLatencyOnDisk(bench: Bench, where: string): Promise
 async function race(bench: Bench, { offering, empty }: Stands, where: string): Promise<Latencies> {
   const racers = new Map<string, Racer>()
   for (const [name, source] of offering('work')) {
-    // It wakes nobody.
+    // It wakes no one.
     if (name !== floor.name) racers.set(name, await toRacer(source))
   }
   // The first round does not count: the engine compiles what runs for the first time.

@@ -1,4 +1,4 @@
-// Ours, while somebody listens to all that happens.
+// Ours, with a listener to all events.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'

@@ -1,4 +1,4 @@
-// Rounds of work on many jobs, all contenders in turn, told for one job.
+// Rounds of work on many jobs, all contenders in turn, reported for one job.
 
 import { Redis } from 'ioredis'
 import type { Bench } from '../harness/bench.ts'

@@ -158,7 +158,7 @@ export function placeOn(url: string, receiver: string, project: string): ScenePl
   }
 }
 
-/** A receiver in a process of its own: what it does is nobody's cost here. */
+/** A receiver in a process of its own, so that its work is not measured. */
 export async function startReceiver(): Promise<{ url: string; process: ChildProcess }> {
   const dependent = fork(fileURLToPath(new URL('receiver.mjs', import.meta.url)))
   const [port] = (await once(dependent, 'message')) as [number]

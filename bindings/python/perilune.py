@@ -83,7 +83,7 @@ class CallIds:
 
     def taken(self):
         """The call id of one call, and its slot for as long as that takes."""
-        # Asked each time, for not every fork is told to Python: that of uWSGI is not.
+        # Asked each time, for Python does not learn of every fork: not of that of uWSGI.
         if self._own.pid != os.getpid():
             self._own = ProcessCalls()
         return self._own.taken()

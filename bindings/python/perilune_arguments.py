@@ -18,8 +18,8 @@ _ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{16}|[eE]\+?[0-9]{3}")
 
 
 def encode_arguments(declared, given):
-    """The arguments in the order of ARGV. Raises TypeError for one that nobody declared, and for what is of another kind than one must be;
-    ValueError for what UTF-8, a number or JSON cannot hold: the scripts, or who reads, would make something else of it."""
+    """The arguments in the order of ARGV. Raises TypeError for one that is not declared, and for a value of the wrong kind;
+    ValueError for a value that UTF-8, a number or JSON cannot hold: the scripts, or readers, would misread it."""
     in_json = given.get("codec") in ("json", b"json")
     return _encode_all(declared, given, _MADE_ALONE if in_json else frozenset(), _MADE if in_json else frozenset())
 
@@ -67,7 +67,7 @@ def _flag(name, value):
 def _whole(name, value):
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{name} must be a whole number, not {value}")
-    # A script that meets a fraction may have written before it fails: nobody knows then that something is held.
+    # A script that meets a fraction may have written before it fails: then a unit is held without an owner.
     is_text = isinstance(value, str) and _WHOLE.fullmatch(value)
     if is_text and len(value) > _MOST_DIGITS:
         raise _too_large(name)

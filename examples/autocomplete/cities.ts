@@ -1,8 +1,8 @@
 // Cities of the world, suggested by the beginning of any word of their names, those with most inhabitants first:
 //   npx tsx examples/autocomplete/cities.ts "san j"
 //   npx tsx examples/autocomplete/cities.ts valen ES
-// With a country it asks among its cities only; without a query it asks some of its own. `cities.md` says where the names
-// are from.
+// With a country it asks among its cities only; without a query it asks some of its own. `cities.md` says where the
+// names are from.
 
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
@@ -22,7 +22,7 @@ function toCity(line: string): NewEntry<City> & { payload: City } {
   return { id, text, score: Number(inhabitants), payload: { country } }
 }
 
-/** Whoever asks in a country has an index of its own: that is all there is to a scope. */
+/** Each country has an index of its own: a scope is nothing more. */
 function indexOf(country?: string): Autocomplete<City> {
   return redis.autocomplete<City>(country === undefined ? 'cities' : `cities:${country}`)
 }

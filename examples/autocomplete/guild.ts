@@ -21,7 +21,7 @@ async function join(members: Autocomplete<Member>, name: string, messages: numbe
 async function show(members: Autocomplete<Member>, query: string, when: string): Promise<void> {
   const suggestions = await members.suggest(query, { limit: 5 })
   const names = suggestions.map(({ text, payload }) => `${text} (${payload?.guildRank})`)
-  console.log(`${when}, ${query}: ${names.join(', ') || 'nobody'}`)
+  console.log(`${when}, ${query}: ${names.join(', ') || 'no one'}`)
 }
 
 const [guild = '7', query = '@jo'] = process.argv.slice(2)

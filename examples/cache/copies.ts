@@ -1,4 +1,4 @@
-// Opening hours that stand on every page, kept in each process: who shows them asks nobody.
+// Opening hours that appear on every page, kept in each process: showing them needs no request.
 //   npx tsx examples/cache/copies.ts show 60
 //   npx tsx examples/cache/copies.ts change '10 to 16'   # meanwhile, in another terminal
 

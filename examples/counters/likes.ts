@@ -21,7 +21,7 @@ database.exec('CREATE TABLE posts (id INTEGER PRIMARY KEY, likes INTEGER NOT NUL
 const client = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379')
 const redis = perilune(ioredis(client), { namespace: 'example' })
 const sink = sqlite(database, { table: 'posts', value: 'likes' })
-// Its Redis may lose what it likes: the example begins anew each time.
+// Its Redis may lose data: the example starts from scratch each time.
 const likes = redis.counters('likes', { sink, partitions: 4, fsyncGrace: '0s' })
 await likes.clear()
 

@@ -1,4 +1,4 @@
-// A holder sleeps beyond its lease, somebody else works meanwhile, and the late writes are refused:
+// A holder sleeps beyond its lease, another one works meanwhile, and the late writes are rejected:
 //   npx tsx examples/lock/fencing.ts
 // A lock cannot stop who sleeps. What it protects can: it remembers the greatest token that wrote.
 

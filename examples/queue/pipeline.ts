@@ -58,7 +58,7 @@ async function quiet(of: Queue<Jobs>): Promise<void> {
   }
 }
 
-function told(error: unknown, job: ClaimedJob | null): void {
+function report(error: unknown, job: ClaimedJob | null): void {
   const message = error instanceof Error ? error.message : String(error)
   console.log(job === null ? message : `attempt ${job.attempt} of ${job.maxAttempts}: ${message}`)
 }
@@ -75,8 +75,8 @@ console.log(
 {
   // In other processes there may be more; closed at the end of the block, when what they have at work is done.
   const handlers = { import: importText, count: countWords }
-  await using _first = queue.work(handlers, { concurrency: 2, onError: told })
-  await using _second = queue.work(handlers, { concurrency: 4, onError: told })
+  await using _first = queue.work(handlers, { concurrency: 2, onError: report })
+  await using _second = queue.work(handlers, { concurrency: 4, onError: report })
   await quiet(queue)
 }
 for (const title of titles.toSorted()) {

@@ -54,7 +54,7 @@ export class Guild {
   }
 
   /**
-   * Finds the first ten members whose names begin with a prefix, in the steps of the origin: two sentinels are put around them, looked up and taken away. Nobody sees the sentinels, so that they need no names of their own and nothing is ever tried again.
+   * Finds the first ten members whose names begin with a prefix, in the steps of the origin: two sentinels are put around them, looked up and taken away. No other client sees the sentinels, so that they need no names of their own and nothing is ever tried again.
    *
    * Cost: O(log members).
    */

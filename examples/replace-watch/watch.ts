@@ -1,6 +1,6 @@
 // Before: a guild's members by prefix, as chapter 6.1.2 of "Redis in Action" finds them. Two sentinels are put around
 // the names, their ranks are read, and names and sentinels are taken in a transaction, which fails and is tried again
-// whenever somebody else has changed the members meanwhile.
+// whenever another client has changed the members meanwhile.
 
 import { randomUUID } from 'node:crypto'
 import type { Redis } from 'ioredis'
@@ -18,7 +18,7 @@ export async function complete(client: Redis, key: string, prefix: string): Prom
   for (let tries = 1; ; tries++) {
     await client.watch(key)
     const [first, last] = await Promise.all([client.zrank(key, before), client.zrank(key, behind)])
-    if (first === null || last === null) throw new Error('somebody removed a sentinel')
+    if (first === null || last === null) throw new Error('another client removed a sentinel')
     const results = await client
       .multi()
       .zrange(key, `${first + 1}`, `${Math.min(first + 10, last - 1)}`)

@@ -21,7 +21,7 @@ export class Live {
     this.#running ??= this.#run()
   }
 
-  /** Resolves once nobody is told anything any more. */
+  /** Resolves once no event is sent any more. */
   async close(): Promise<void> {
     for (const listener of this.#listeners) listener.end()
     this.#listeners.clear()
@@ -44,7 +44,7 @@ export class Live {
     }
   }
 
-  /** Whoever is too slow misses a picture: the next one tells all. */
+  /** A slow client misses a picture: the next one shows everything. */
   #tell(event: string): void {
     for (const listener of this.#listeners) {
       if (!listener.writableNeedDrain) listener.write(event)

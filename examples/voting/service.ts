@@ -63,7 +63,7 @@ export class Service implements AsyncDisposable {
     if (!this.#poll.has(item)) return refuse(response, 404, 'there is no such item')
     if (user === undefined) return refuse(response, 400, 'the body must be JSON: {"user": "ada"}')
     const { isNew, votes } = await this.#poll.vote(user, item)
-    // A second vote of the same user is no error: whoever got no answer may ask again.
+    // A second vote of the same user is no error: a client without an answer may ask again.
     answer(response, isNew ? 201 : 200, { status: isNew ? 'counted' : 'already', votes })
   }
 

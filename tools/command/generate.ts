@@ -26,7 +26,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-/** Writes the module; returns what to tell about it. Throws CommandError, and then nothing is written. */
+/** Writes the module; returns the message about it. Throws CommandError, and then nothing is written. */
 export function generate({ folder, out, check, library, readable = false }: GenerateOptions): string {
   // Any other file would be overwritten, such as the source that was meant to be read.
   if (!/\.[cm]?ts$/.test(out))
@@ -54,7 +54,7 @@ function readIfThere(path: string): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }
 
-/** What the file system refuses is told as it says it. */
+/** An error of the file system keeps its own message. */
 function orExplain<Value>(what: 'read' | 'write', place: string, act: () => Value): Value {
   try {
     return act()

@@ -36,7 +36,7 @@ const PLAIN: ReadonlyMap<string, readonly string[]> = new Map([
   ['cache', ['get', 'mget']],
 ])
 
-/** Commands whose right is given by subcommand: the others tell what the user has no need to know. */
+/** Commands whose right is given by subcommand: the others reveal what the user has no need to know. */
 const CONTAINERS = new Set(['PUBSUB'])
 
 /** The commands of many calls in lower case, sorted, each once. */

@@ -1,5 +1,5 @@
-// Functions take what they read of a table of keys or arguments, and not the table: where nothing needs the whole table any more, no call
-// makes it. Compilers call this argument promotion. Each line stays the line it was.
+// Functions take what they read of a table of keys or arguments, and not the table: where nothing needs the whole
+// table any more, no call makes it. Compilers call this argument promotion. Each line stays the line it was.
 
 import type { CallExpression, Expression, MemberExpression, Node } from 'luaparse'
 import { type Edit, withEdits } from './edit.ts'
@@ -117,7 +117,7 @@ class Promotion {
     })
   }
 
-  /** What is left when whatever does not hold beside the others is left out. */
+  /** The rest after every candidate that fails together with the others is removed. */
   #allOf(
     all: Iterable<Binding>,
     holds: (each: Binding, left: ReadonlySet<Binding>) => boolean,
@@ -158,7 +158,7 @@ class Promotion {
   #isPromoted(parameter: Binding, promoted: ReadonlySet<Binding>): boolean {
     const fields = this.#fieldsIn(parameter, promoted)
     if (fields.length === 0 || fields.length > MOST_FIELDS) return false
-    // Another field is one that somebody sets.
+    // A field that is not among the values is set elsewhere.
     if (this.#sourcesOf(parameter).some(({ values }) => !fields.every((field) => values.has(field))))
       return false
     return parameter.reads.every(
@@ -200,7 +200,7 @@ class Promotion {
     return parameter !== null && promoted.has(parameter) ? parameter : null
   }
 
-  /** The parameter that it is an argument for; null where it is none, or nobody knows of which function. */
+  /** The parameter that it is an argument for; null where it is none, or the function is unknown. */
   #passedTo(read: Node): Binding | null {
     const { call, index } = this.#passings.get(read) ?? {}
     const owner = this.#names.bindingOf(call?.base)

@@ -1,4 +1,4 @@
-// Which block of a script each of its statements and names stands in.
+// Finds the block of each statement and name of a script.
 
 import type { Chunk, FunctionDeclaration, Identifier, Node, Statement } from 'luaparse'
 import { partsOf } from './parts.ts'
@@ -28,7 +28,7 @@ export class BlockTree {
     this.#enter(body, { owner: null, kind: 'branch', fn: null, locals: [] })
   }
 
-  /** The places that a node is in, the outermost first; several where something around it stands in several. */
+  /** The places that a node is in, the outermost first; several where an enclosing node is in several. */
   paths(node: Node): Place[][] {
     const places = this.#places.get(node)
     if (places === undefined) throw new TypeError(`${node.type} stands in no block`)
@@ -38,7 +38,7 @@ export class BlockTree {
     })
   }
 
-  /** From now on it stands before the statements that are there. */
+  /** From now on it comes before the statements that are there. */
   move(statement: Statement, before: readonly Place[]): void {
     this.#places.set(statement, before)
   }

@@ -74,7 +74,7 @@ const OTHER_COMMANDS: readonly { readonly names: string; readonly mend: string }
   { names: 'EVAL EVALSHA FCALL SCRIPT', mend: 'call a function of a module below shared' },
   {
     names: 'BLPOP BRPOP BLMOVE BLMPOP BZPOPMIN BZPOPMAX BZMPOP WAIT',
-    mend: 'a script cannot wait; write LPOP and the like',
+    mend: 'a script cannot wait; write LPOP or a similar command',
   },
 ]
 

@@ -63,7 +63,7 @@ function globalWritten(write: Identifier, script: Script): string {
   const { name } = write
   const isOwn = locate(script.built.lines, lineOf(write)).file === script.file
   return isOwn && isKey(name, script)
-    ? `the global ${name} may not be set: write local ${name} for a value, and redis.call('SET', keys.${name}, …) or the like for the key`
+    ? `the global ${name} may not be set: write local ${name} for a value, and redis.call('SET', keys.${name}, …) or a similar command for the key`
     : `the global ${name} may not be set: write local before its first use`
 }
 

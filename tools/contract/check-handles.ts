@@ -10,7 +10,7 @@ import { ContractError, inOrder, type Problem } from './problem.ts'
 import { camel } from './spelling.ts'
 import { RESERVED } from './tree.ts'
 
-/** What the module imports, declares or uses of the language, or what compilers write beside it. */
+/** What the module imports, declares or uses of the language, or what compilers add to it. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...READERS.map(readerAlias),
   ...`Argument Array Buffer CallId HasRuntime Math Object Promise Readonly Record Reflect Reply ScriptOperation ScriptUnit

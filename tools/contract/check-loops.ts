@@ -1,4 +1,4 @@
-// Loops that never end: while a script runs, Redis serves nobody else.
+// Loops that never end: while a script runs, Redis serves no other client.
 
 import type { Expression, Statement } from 'luaparse'
 import type { Refuse } from './head.ts'

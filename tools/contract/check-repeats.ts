@@ -14,7 +14,7 @@ export const CALL_ID: readonly string[] = ['caller', 'call']
 
 const MEMORY = 'perilune/lua/shared/calls.lua'
 
-/** Tells of each line that may run once only; that of a module is told once for each script. */
+/** Reports each line that may run once only; a line of a module is reported once for each script. */
 export function checkRepeats(script: Script, refuse: Refuse): void {
   if (script.head.repeats !== null || remembersCalls(script)) return
   const unused = unusedFunctions(script)

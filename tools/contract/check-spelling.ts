@@ -5,7 +5,7 @@ import type { Refuse } from './head.ts'
 import type { Script } from './script.ts'
 import { camel } from './spelling.ts'
 
-/** What every object has in TypeScript, so that one cannot tell whether it was passed. */
+/** What every object has in TypeScript, so that passing it cannot be detected. */
 export const OF_EVERY_OBJECT: ReadonlySet<string> = new Set(
   Object.getOwnPropertyNames(Object.prototype).map(camel),
 )

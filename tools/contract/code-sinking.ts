@@ -1,6 +1,6 @@
-// A call of a script makes every function that it passes by, and each costs time. So a function, or a table that is always the
-// same, moves to the innermost block that all its uses are in: a path that does not use it does not pay for it. Compilers call
-// this code sinking. Nothing moves to where it could be made twice.
+// A call of a script makes every function that it passes by, and each costs time. So a function, or a table that is
+// always the same, moves to the innermost block that all its uses are in: a path that does not use it does not pay
+// for it. Compilers call this code sinking. Nothing moves to where it could be made twice.
 
 import {
   type CallExpression,
@@ -230,7 +230,7 @@ class Sinking {
     return captured.size <= MOST_CAPTURED
   }
 
-  /** A function that runs several times makes what stands in it as often: there it has to stand behind a condition. */
+  /** A function that runs several times makes its locals as often: there they must be inside a condition. */
   #isNeededSeldom(path: readonly Place[]): boolean {
     const often = path.findLastIndex(({ block }) => block.fn !== null && !this.#runsOnce(block.fn))
     return often < 0 || hasCondition(path.slice(often + 1))
@@ -244,7 +244,7 @@ class Sinking {
     return known
   }
 
-  /** Whether each of its calls stands where no loop is around, up to the script itself. */
+  /** Whether each of its calls is outside of all loops, up to the script itself. */
   #runsOutsideLoops(fn: FunctionDeclaration, once = false): boolean {
     const calls = this.#callsOf(fn) ?? []
     const callers = calls.flatMap((call) => this.#tree.paths(call)).flat()
@@ -334,7 +334,7 @@ function isOnEachWay([first, ...others]: readonly (Block | undefined)[]): boolea
   return statement.clauses.length === others.length + 1 && statement.clauses.at(-1)?.type === 'ElseClause'
 }
 
-/** Where something goes: what a function has in it that stands in several places stands there once. */
+/** The target of a move: a function with copies in several places gets it once. */
 function placesOf(targets: readonly Place[][]): Place[] {
   const places = targets.flatMap((target) => target.at(-1) ?? [])
   return places.filter(({ block, at }, place) => {

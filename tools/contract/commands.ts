@@ -1,7 +1,7 @@
 // The commands that a script may call: where their keys stand, whether they write, and the first
 // version that knows them. A command that is missing here is refused; adding one is adding a line.
 
-/** The oldest server that Perilune runs on; older versions are not told apart. */
+/** The oldest server that Perilune runs on; older versions are not distinguished. */
 export const OLDEST_SERVER = '6.2.0'
 
 /** Positions count from 1, the command itself being 0; a last of -1 is the last argument. */

@@ -27,7 +27,7 @@ export function constantsOf(script: Script): Constants {
     for (const [at, binding] of set.entries()) {
       for (const read of binding?.reads ?? []) {
         const span = spanOf(read)
-        // Dots beside a number would become part of it.
+        // Dots next to a number would become part of it.
         values.push({ ...span, text: source[span.to] === '.' ? `${texts[at]} ` : (texts[at] ?? '') })
       }
     }

@@ -1,4 +1,5 @@
-// What the compiler knows of scripts, and the shape of lua/contract.json: all that a binding in any language needs to know.
+// What the compiler knows of scripts, and the shape of lua/contract.json: all that a binding in any language needs to
+// know.
 
 /** Where a run of built lines comes from: its first built line, the source file, the first line there. */
 export type LineRun = readonly [built: number, file: string, line: number]
@@ -81,7 +82,7 @@ export interface StructureContract {
 
 export interface Contract {
   readonly version: string
-  /** The text of shared/clock as it stands in every script that tells the time; null without one. */
+  /** The text of shared/clock in every script that reads the time; null without one. */
   readonly clock: string | null
   readonly structures: Readonly<Record<string, StructureContract>>
   readonly operations: Readonly<Record<string, OperationContract>>
@@ -103,7 +104,7 @@ export interface ShippedOperation extends Omit<OperationContract, 'source' | 'li
   readonly pieces: readonly ShippedPiece[]
 }
 
-/** lua/contract.json: each line of Lua stands there once. */
+/** lua/contract.json contains each line of Lua once. */
 export interface ShippedContract extends Omit<Contract, 'operations'> {
   readonly format: 2
   readonly texts: readonly ShippedText[]

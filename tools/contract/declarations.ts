@@ -15,7 +15,7 @@ export interface DeclaredKey extends KeyDeclaration {
 export interface DeclaredArgument extends ArgumentDeclaration {
   readonly line: number
   readonly start?: string
-  /** The local that holds it beside others. */
+  /** The local that holds it together with others. */
   readonly local?: string
 }
 

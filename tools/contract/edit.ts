@@ -5,7 +5,7 @@ export interface Edit extends Span {
   readonly text: string
 }
 
-/** None begins within another; of those in one place the last stands first. */
+/** None begins within another; of several at one place the last comes first. */
 export function withEdits(source: string, edits: readonly Edit[]): string {
   const texts: string[] = []
   let at = 0

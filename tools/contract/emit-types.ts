@@ -32,7 +32,7 @@ export function argumentTypes(
   return `export interface ${pascal(name)}Arguments {\n${members.join('')}}\n`
 }
 
-/** The union of all answers, told apart by `status`, and the types of the records in them. */
+/** The union of all answers, discriminated by `status`, and the types of the records in them. */
 export function answerTypes(name: string, answers: OperationContract['answers']): string {
   const members = Object.entries(answers).map(([word, fields]) => {
     const values = fields.map((field) => `; readonly ${camel(field.name)}: ${answerType(field)}`)

@@ -74,7 +74,7 @@ function readKey(
   else if (kind === null) refuse(line, `the key ${key.name} has no kind: ${FORM}`)
   else if (!KINDS.has(kind)) refuse(line, noKind(kind))
   else if (about === '')
-    refuse(line, `the key ${key.name} has no meaning: write it behind the key, -- what it holds`)
+    refuse(line, `the key ${key.name} has no meaning: write it after the key, -- what it holds`)
   else return { name: key.name, kind, about, line }
   return null
 }

@@ -14,7 +14,7 @@ export function keyPlaces(call: RedisCall): Places {
   const keys: Expression[] = []
   for (let place = places.first; place <= last; place += places.step) take(call, place, keys)
   return keys.length === 0
-    ? { message: `${call.name} has no key here: write it behind the command, as keys.name` }
+    ? { message: `${call.name} has no key here: write it after the command, as keys.name` }
     : { keys }
 }
 
@@ -32,7 +32,7 @@ function counted(call: RedisCall, count: number, also: number | undefined): Plac
   return keys.length === wanted
     ? { keys }
     : {
-        message: `${call.name} has ${counter.raw} keys by its number, and not as many behind it: write the number of keys that follow`,
+        message: `${call.name} has ${counter.raw} keys by its number, and not as many after it: write the number of keys that follow`,
       }
 }
 

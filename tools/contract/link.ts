@@ -1,5 +1,5 @@
-// Links an operation: what it uses of modules, and what that uses, stands before it, each definition once and behind those that it needs.
-// Where a definition stands in its module, and in which module, makes no difference to the text.
+// Links an operation: the definitions of modules that it uses, directly or indirectly, are put before it, each once
+// and after those that it needs. The place of a definition, and its module, make no difference to the text.
 
 import type { Built } from './built.ts'
 import type { LineRun } from './contract.ts'

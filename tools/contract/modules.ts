@@ -1,5 +1,5 @@
-// Modules: the files below `shared`, each of functions and constants that belong together. Which file a name stands in is found here,
-// so that nobody has to say it.
+// Modules: the files below `shared`, each of functions and constants that belong together. This file finds which file
+// defines a name, so that scripts need no imports.
 
 import type { Chunk, Statement } from 'luaparse'
 import { OFFERED } from './offered.ts'
@@ -24,7 +24,7 @@ export interface Definition {
 }
 
 export interface ModuleFile {
-  /** As people are told of it. */
+  /** Its name in messages. */
   readonly file: string
   readonly text: string
 }
@@ -56,7 +56,10 @@ function definedTwice(name: string, { file, line, text }: Definition, other: Def
 
 const read = new WeakMap<ModuleFile, { readonly definitions: Definition[]; readonly problems: Problem[] }>()
 
-/** Of a module that is read for each structure; its problems are told each time, and sorted out where they are shown. */
+/**
+ * Of a module that is read for each structure; its problems are reported each time, and deduplicated where they are
+ * shown.
+ */
 function definitionsOf(module: ModuleFile, problems: Problem[]): Definition[] {
   const known = read.get(module) ?? readModule(module)
   read.set(module, known)
@@ -101,7 +104,7 @@ interface Section {
   readonly statements: Statement[]
 }
 
-/** Statements that share lines, and comments that stand beside them or right above, are one. */
+/** Statements that share lines, and comments next to them or right above, are one. */
 function sections({ body, comments = [] }: Chunk): Section[] {
   const parts = [...body, ...comments].toSorted((one, next) => spanOf(one).from - spanOf(next).from)
   const found: Section[] = []

@@ -18,7 +18,7 @@ export interface Tables {
   readonly file: string
 }
 
-/** The linked text with numbers; `refuse` is told lines of that text. */
+/** The linked text with numbers; `refuse` gets lines of that text. */
 export function withNumbers(
   source: string,
   lines: readonly LineRun[],

@@ -6,7 +6,7 @@ import { argumentsOf, type Binding, type Call, type Names } from './scope.ts'
 /** What reads a list that it is given, and does nothing else with it. */
 const READERS: ReadonlySet<string> = new Set(['ipairs', 'unpack'])
 
-/** True where each use of the list reads it, and nobody else gets it. */
+/** True where each use of the list reads it, and no other code gets it. */
 export function isOnlyRead(names: Names, list: string): boolean {
   const looks = new Set(looksIn(names))
   const others = new Map(namings(names))

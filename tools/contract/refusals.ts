@@ -1,5 +1,5 @@
-// `local queue = try(open_queue(…))`: what such a function gives back first is what refuses the call, and ends the script. A function cannot return
-// for the script that calls it, so the compiler writes the lines that do:
+// `local queue = try(open_queue(…))`: what such a function gives back first is what refuses the call, and ends the
+// script. A function cannot return for the script that calls it, so the compiler writes the lines that do:
 //
 //   local refusal, queue = open_queue(…) if refusal then return refusal end
 
@@ -13,7 +13,7 @@ import { argumentsOf, type Call, lineOf, resolve, type Span, spanOf } from './sc
 export const TRY_FORM =
   'try stands in a statement of its own, outside functions: write local name = try(open_name(…))'
 
-/** The text of a script with what `try` stands for, on the same lines. */
+/** The text of a script with `try` expanded, on the same lines. */
 export function withRefusals(text: string, refuse: Refuse): string {
   if (!/\btry\b/.test(text)) return text
   const chunk = parseLua(text, () => {})

@@ -1,5 +1,5 @@
 // Which calls leave something else behind when their script runs a second time, or lose what the first time took out:
-// a call whose answer was lost is sent again. What a script makes of what it has read, no list of commands can tell.
+// a call whose answer was lost is sent again. A list of commands cannot show what a script makes of its reads.
 
 import type { Expression } from 'luaparse'
 import type { RedisCall } from './redis-calls.ts'
@@ -14,7 +14,7 @@ const ALWAYS: ReadonlySet<string> = new Set(
    XADD XCLAIM XAUTOCLAIM XREADGROUP`.split(/\s+/),
 )
 
-/** By what stands behind the command. An argument that is not written out is taken for the worse. */
+/** By the arguments of the command. For an argument that is not a literal the worse case is assumed. */
 const SOMETIMES: Readonly<Record<string, (args: readonly Expression[], names: Names) => boolean>> = {
   SET: (args) => mayReadBack(args.slice(2)),
   ZADD: (args) => mayAdd(args.slice(1)),
@@ -106,7 +106,7 @@ function leavesEnd(first: string | null, last: string | null): boolean {
   return first !== null && !first.startsWith('-') && last === '-1'
 }
 
-/** Weights and the like stand there too, and are no keys. */
+/** Weights and similar options are there too, and are no keys. */
 function isAmong(
   into: Expression | undefined,
   from: readonly (Expression | undefined)[],

@@ -1,4 +1,4 @@
-// Finds out what every name in a script stands for, by the scoping rules of Lua 5.1.
+// Resolves every name in a script by the scoping rules of Lua 5.1.
 
 import type * as Lua from 'luaparse'
 import { partsOf } from './parts.ts'
@@ -46,7 +46,7 @@ export function lineOf(node: Lua.Node): number {
   return node.loc?.start.line ?? 1
 }
 
-/** Where a node stands in the text. */
+/** The position of a node in the text. */
 export interface Span {
   readonly from: number
   /** Behind its last character. */

@@ -1,4 +1,5 @@
-// What Redis is sent: the built script without what it has no need of. Every line of it leads to one of the built script.
+// What Redis is sent: the built script without what it has no need of. Every line of it leads to one of the built
+// script.
 
 import type { Statement } from 'luaparse'
 import { withPromotedArguments } from './argument-promotion.ts'
@@ -38,19 +39,19 @@ function textOf(script: Script, form: TextForm): SentText {
   const text = withEdits(source, edits).split('\n')
   const gone = new Set(unused.flatMap((spans) => emptied(text, source, spans)))
   const kept = [...text.keys()].filter((at) => !gone.has(at))
-  const told = (from: readonly string[], order: readonly number[]): SentText => ({
+  const toSent = (from: readonly string[], order: readonly number[]): SentText => ({
     source: order.map((at) => from[at]).join('\n'),
     lines: runsOf(order.map((at) => locate(lines, at + 1))),
   })
   const sunk = sunkLines(kept.map((at) => text[at] ?? '')).map((at) => kept[at] ?? 0)
-  const order = hasRoom(told(text, sunk)) ? sunk : kept
-  if (form === 'readable') return stripped(told(text, order))
+  const order = hasRoom(toSent(text, sunk)) ? sunk : kept
+  if (form === 'readable') return stripped(toSent(text, order))
   const names = notWithin([...removed, ...moved], shortNamesIn(script, [...removed, ...moved]))
-  const short = stripped(told(withEdits(source, [...edits, ...names]).split('\n'), order))
+  const short = stripped(toSent(withEdits(source, [...edits, ...names]).split('\n'), order))
   return { ...short, source: withoutBlanks(short.source) }
 }
 
-/** A module of its own, as it stands in a script that uses all of it. */
+/** A module of its own, in the form of a script that uses all of it. */
 export function moduleText(text: string, form: TextForm): string {
   const readable = stripped({ source: text, lines: [[1, '', 1]] }).source
   if (form === 'readable') return readable

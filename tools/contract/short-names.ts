@@ -1,6 +1,6 @@
-// Short names for the locals and parameters of what is sent. Those in a definition follow from its own text alone, so that it reads
-// the same in each script. Names of definitions stay, and no short name is that of a definition or of something that Redis offers:
-// wherever code sinks to, each name in it means what it did.
+// Short names for the locals and parameters of what is sent. Those in a definition follow from its own text alone, so
+// that it reads the same in each script. Names of definitions stay, and no short name is that of a definition or of
+// something that Redis offers: wherever code sinks to, each name in it means what it did.
 
 import type { Statement } from 'luaparse'
 import type { Edit } from './edit.ts'
@@ -38,7 +38,7 @@ export function shortNames({ bindings }: Pick<Names, 'bindings'>, naming: Naming
   })
 }
 
-/** The statement of a module that a local stands in; null for one of the operation. */
+/** The statement of a module that contains a local; null for one of the operation. */
 type Unit = Statement | null
 
 class ShortNames {

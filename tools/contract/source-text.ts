@@ -1,5 +1,5 @@
-// Files of Lua as text. What would reach Redis otherwise than it stands in the file is refused, but for what only editors and
-// checkouts put there: a byte order mark, line breaks of Windows.
+// Files of Lua as text. Text that would reach Redis in another form than in the file is refused, except for what only
+// editors and checkouts put there: a byte order mark, line breaks of Windows.
 
 import { readFileSync } from 'node:fs'
 import type { Problem } from './problem.ts'

@@ -1,4 +1,4 @@
-// How names are written: the case of the letters, and what stands between words.
+// How names are written: the case of the letters, and the separator of words.
 
 /** `expires_at_ms` and `take-from-bucket` become `expiresAtMs` and `takeFromBucket`. */
 export function camel(name: string): string {

@@ -1,4 +1,5 @@
-// What Redis has no need of goes: comments, indentation and empty lines. Each line still leads to the one that it comes from.
+// What Redis has no need of goes: comments, indentation and empty lines. Each line still leads to the one that it
+// comes from.
 
 import { type Node, parse } from 'luaparse'
 import type { LineRun, SentText } from './contract.ts'
@@ -35,7 +36,7 @@ function linesFrom(first: number, last: number): number[] {
   return Array.from({ length: last - first }, (_, at) => first + at + 1)
 }
 
-/** What is beside it stays two things, on the lines where it was. */
+/** Its neighbours stay separate tokens, on their lines. */
 export function leavingLines(
   source: string,
   { from, to }: { readonly from: number; readonly to: number },

@@ -1,4 +1,4 @@
-// What a syntax error means where the line has a slip that is made often, mostly by those who come from another language.
+// Explains syntax errors of common slips, mostly of programmers used to another language.
 
 interface Slip {
   /** In the line of the error, without texts and comments. */
@@ -18,7 +18,7 @@ const SLIPS: readonly Slip[] = [
   { line: /\|\|/, mend: 'write or for ||' },
   {
     line: /<<|>>|[&|]|~(?!=)/,
-    mend: 'Redis has Lua 5.1, which has no such operators: write bit.band(a, b), bit.lshift(a, b) and the like',
+    mend: 'Redis has Lua 5.1, which has no such operators: write bit.band(a, b), bit.lshift(a, b) and so on',
   },
   { line: /[-+*/]=|\+\+/, mend: 'write name = name + 1' },
   { line: /!/, mend: 'write not for !' },
@@ -29,12 +29,12 @@ const SLIPS: readonly Slip[] = [
   { line: /\bcontinue\b/, mend: 'Lua has no continue: put the rest of the loop into an if' },
   { line: /<(?:const|close)>/, mend: 'Redis has Lua 5.1, which has no <const>: remove it' },
   { line: /\bnull\b/, mend: 'write nil' },
-  { said: /^'then' expected/, mend: 'write then behind the condition' },
-  { said: /^'do' expected/, mend: 'write do behind the loop' },
-  { said: /^'}' expected/, mend: 'write a comma behind the entry before it, or close the braces' },
+  { said: /^'then' expected/, mend: 'write then after the condition' },
+  { said: /^'do' expected/, mend: 'write do after the loop' },
+  { said: /^'}' expected/, mend: 'write a comma after the entry before it, or close the braces' },
   { said: /^'end' expected/, mend: 'an if, a loop or a function has no end; else if needs two, elseif one' },
   { said: /^<name> expected/, mend: 'this word belongs to Lua, so take another name' },
-  { said: /^unfinished long comment/, mend: 'write ]] behind the head' },
+  { said: /^unfinished long comment/, mend: 'write ]] after the head' },
   { said: /^unfinished string/, mend: 'write the quote at its end' },
   {
     before: /^\s*return\b/,

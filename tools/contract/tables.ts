@@ -1,5 +1,6 @@
-// Names of numbers that are known when a script is compiled: where the fields of a group are, and what the bits of a field are worth.
-// Beside them arguments that many operations take one behind the other: declared once, and in an operation one local.
+// Names of numbers that are known when a script is compiled: where the fields of a group are, and what the bits of a
+// field are worth. Beside them arguments that many operations take one behind the other: declared once, and in an
+// operation one local.
 //
 //   local SPECS = fields({ 'name:text', 'payload:bytes' })    -- specs[at + SPECS.payload] is specs[at + 1], and #SPECS is 2
 //   local MARKS = bits({ 'prioritized', 'grouped' })          -- MARKS.grouped is 2
@@ -24,7 +25,7 @@ export interface Table {
   readonly abouts?: readonly string[]
 }
 
-/** The number that a name of a table stands for; null for one that it has not. */
+/** The number of a name in a table; null if the table lacks it. */
 export function valueIn({ kind, names }: Table, name: string): number | null {
   const at = names.indexOf(name)
   if (at < 0) return null
@@ -102,7 +103,7 @@ export const WRITTEN: ReadonlyMap<string, (place: number) => string> = new Map([
   ['flag', (place) => `ARGV[${place}] == '1'`],
 ])
 
-/** Not one that was refused where it stands. */
+/** Not one that was refused at its place. */
 export function isOfArguments(table: Table | undefined): table is Table & { readonly kind: 'arguments' } {
   return table?.kind === 'arguments' && table.fields.length > 0
 }

@@ -1,11 +1,11 @@
-// Every call of a script makes all its functions anew: those that nobody calls are left out of it. A fragment may so hold
-// more than one operation needs. What is left out are statements, wherever they stand on their lines.
+// Every call of a script creates all its functions: those without a caller are left out of it. So a fragment may
+// contain more than one operation needs. Statements are left out, wherever they are on their lines.
 
 import { isWithin, type Span, spanOf } from './scope.ts'
 import type { Script } from './script.ts'
 import { mayGo } from './statement-removal.ts'
 
-/** The statements that make functions which nobody calls, or which only such functions call; those in others of them, too. */
+/** The statements that make functions without a caller, or with such callers only; nested ones, too. */
 export function unusedFunctions(script: Script): Span[] {
   const made = script.names.bindings.flatMap(({ fn, statement, reads, writes }) => {
     if (fn === null || statement === null || writes.length > 0) return []

@@ -1,5 +1,5 @@
-// The declarations of the keys that a script uses, written for it: `KEYS[1]`, `KEYS[2]` … in the order of the list, and where functions take
-// keys of the table, the table.
+// The declarations of the keys that a script uses, written for it: `KEYS[1]`, `KEYS[2]` … in the order of the list,
+// and where functions take keys of the table, the table.
 
 import type { Built } from './built.ts'
 import { withEdits } from './edit.ts'
@@ -17,7 +17,7 @@ export interface WrittenLine {
   readonly text: string
 }
 
-/** `keys.ready` in the text of a script, and the local that stands there instead, with the line breaks between. */
+/** `keys.ready` in the text of a script, and the local that replaces it, with the line breaks between. */
 interface Direct {
   readonly line: number
   readonly column: number

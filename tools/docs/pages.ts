@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface Block {
-  /** What stands behind the fence: `ts run`. */
+  /** The words after the fence: `ts run`. */
   readonly info: string
   /** The first line inside the fence, counted from 1. */
   readonly line: number

@@ -1,4 +1,4 @@
-// The TypeScript blocks of the docs. Every ```ts block compiles as it stands; ```ts run blocks are run
+// The TypeScript blocks of the docs. Every ```ts block compiles unchanged; ```ts run blocks are run
 // as well (test/docs); ```ts fragment blocks are neither.
 
 import { spawnSync } from 'node:child_process'

@@ -35,9 +35,11 @@ export function checkVectors(root: string): string[] {
 }
 
 function unansweredOf(name: string, { answers }: ShippedOperation, file: VectorFile): string[] {
-  const told = new Set(stepsOf(name, file).flatMap(({ answer }) => (Array.isArray(answer) ? answer[0] : [])))
+  const answered = new Set(
+    stepsOf(name, file).flatMap(({ answer }) => (Array.isArray(answer) ? answer[0] : [])),
+  )
   return Object.keys(answers)
-    .filter((word) => !told.has(word))
+    .filter((word) => !answered.has(word))
     .map((word) => `no vector in which ${name} answers ${word}`)
 }
 

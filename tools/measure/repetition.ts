@@ -1,4 +1,4 @@
-// How much of the code stands more than once: runs of lines that are the same but for the space before them.
+// How much of the code is repeated: runs of lines that are the same except for indentation.
 
 const RUN = 6
 // Imports, and lines that say nothing by themselves, stand alike in many places.

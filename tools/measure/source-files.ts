@@ -28,7 +28,7 @@ export function textOf(root: string, path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-// A statement begins its line, so what stands in comments and strings is not taken for one.
+// A statement begins its line, so text in comments and strings is not taken for one.
 const STATEMENT =
   /^(?:import|export)\b(?<type>\s+type\b)?(?<names>[^'"`;=]*?\bfrom)?\s*['"](?<from>[^'"\n]+)['"]/gm
 const CALL = /\bimport\(\s*['"](?<from>[^'"\n]+)['"]\s*\)/g

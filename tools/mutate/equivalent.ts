@@ -7,7 +7,7 @@ const reasons: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(new URL('equivalent.json', import.meta.url), 'utf8'),
 )
 
-/** Why this mutant does no harm; null when nobody has said so. */
+/** Why this mutant does no harm; null when no reason is listed. */
 export function whyEquivalent(mutant: Mutant): string | null {
   return reasons[nameOf(mutant)] ?? null
 }

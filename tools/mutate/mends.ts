@@ -1,5 +1,5 @@
-// Mends of faults that were found (docs/proof/reviews.md), each with a change that takes it back: the part of the net that notices
-// without the mend's own test is on docs/proof/reverted-mends.md.
+// Mends of faults that were found (docs/proof/reviews.md), each with a change that takes it back: the part of the net
+// that notices without the mend's own test is on docs/proof/reverted-mends.md.
 
 export interface Mend {
   /** What was wrong. */
@@ -21,14 +21,14 @@ export const MENDS: readonly Mend[] = [
     own: ['src/runtime/leases/kept-lease.test.ts', 'test/faults/lease-states.test.ts'],
   },
   {
-    fault: 'an attempt that nobody waits for is abandoned once, and not again where that is lost',
+    fault: 'an attempt without a waiter is abandoned once, and not again where that is lost',
     file: 'src/runtime/subscriptions/abandoned.ts',
     now: "if (!isOver && this.#isKept(ended)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)",
     before: '',
     own: ['test/faults/unheard.test.ts', 'test/faults/after-outages.test.ts'],
   },
   {
-    fault: 'a late copy of a question is granted to nobody for its whole lease',
+    fault: 'a late copy of a question is granted without an owner for its whole lease',
     file: 'src/runtime/subscriptions/abandoned.ts',
     now: 'const AGAIN_AFTER_MS = [1000, 3000, 10_000, 30_000, 60_000]',
     before: 'const AGAIN_AFTER_MS: readonly number[] = []',
@@ -43,7 +43,7 @@ export const MENDS: readonly Mend[] = [
     own: ['test/models/hand-over.test.ts', 'test/faults/planned-failovers.test.ts'],
   },
   {
-    fault: 'a lock that is handed over is granted for good to a process that does not listen',
+    fault: 'a lock that is handed over is granted for its whole lease to a process that does not listen',
     file: 'lua/shared/line.lua',
     now: '  if heard and has_just_asked(unit, ticket) then\n    return ticket.lease_ms\n  end\n',
     before: '  if true then\n    return ticket.lease_ms\n  end\n',
@@ -171,7 +171,7 @@ export const MENDS: readonly Mend[] = [
     own: ['test/models/poison.test.ts'],
   },
   {
-    fault: 'a queue of which somebody only asked leaves a key for ever',
+    fault: 'a queue that was only queried leaves a key for ever',
     file: 'lua/shared/queue/ends.lua',
     now: "    redis.call('UNLINK', meta)\n    return\n",
     before: '',

@@ -20,7 +20,7 @@ export interface Mutant {
   readonly stratum: string
   readonly line: number
   readonly column: number
-  /** The whole line as it stands now, trimmed. */
+  /** The whole present line, trimmed. */
   readonly source: string
   readonly from: number
   readonly to: number

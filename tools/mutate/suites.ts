@@ -7,7 +7,7 @@ export const LEFT_OUT: readonly string[] = [
   'test/conformance/python.test.ts',
   'test/docs/{pages,snippets}.test.ts',
   'test/faults/feed-proof.test.ts', // breaks the scripts itself, by their text
-  'test/published-types.test.ts', // what is told, and not what is done
+  'test/published-types.test.ts', // checks types, not behaviour
   'test/scripts/package.test.ts', // packs what was built
   'test/servers/**',
   'test/start/**',
@@ -15,7 +15,7 @@ export const LEFT_OUT: readonly string[] = [
   'tools/**',
 ]
 
-/** What looks for what nobody has thought of, the quickest first. */
+/** Searches for unforeseen faults, the quickest first. */
 export const NET: readonly (readonly string[])[] = [
   ['test/audit/', 'test/models/'],
   [

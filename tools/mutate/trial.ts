@@ -67,7 +67,7 @@ async function redOf(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<Re
 
 async function testsAgainst(copy: Copy, mutant: Mutant, unsteady: string[]): Promise<Red | null> {
   const suites = suitesFor(mutant.stratum)
-  // To run all for those that nobody can notice would take longer than the others together.
+  // Running all suites for equivalent mutants would take longer than all other mutants together.
   for (const filters of whyEquivalent(mutant) === null ? suites : suites.slice(0, 1)) {
     const red = await failsTwice(copy, filters, unsteady)
     if (red !== null) return red
@@ -144,7 +144,7 @@ async function redsOf(
   }
 }
 
-// A run may end red though no test does: an error that nobody caught, or a machine too busy to stop the servers in time.
+// A run may end red though no test does: an uncaught error, or a machine too busy to stop the servers in time.
 function redsIn(root: string, report: Report | null, output: string, filters: readonly string[]): Red[] {
   const reds = (report?.testResults ?? []).flatMap(({ name, status, assertionResults }): Red[] => {
     const file = relative(root, name)

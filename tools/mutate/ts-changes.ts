@@ -122,7 +122,7 @@ function constantChanges(node: Node, file: SourceFile): Change[] {
 
 function dropped(node: Statement, file: SourceFile): Change[] {
   const text = node.getText(file)
-  // A semicolon for the case that it stands behind an `if` or `else` without braces.
+  // A semicolon for the case that it follows an `if` or `else` without braces.
   return text.split('\n').length > LONGEST_BRANCH ? [] : [change('line', node, file, `;${blankOf(text)}`)]
 }
 

@@ -26,7 +26,7 @@ export async function run(command, args, { cwd = root, env = {} } = {}) {
   }
 }
 
-/** Whoever wants this process to end wants that of the child, from the moment when that begins. */
+/** A signal that ends this process also ends the child, from the moment when the child begins. */
 async function codeOf(start) {
   let child
   const end = (signal) => child?.kill(signal)

@@ -1,5 +1,5 @@
-// luacheck on the built scripts: only there are fragments together with what uses them. Findings are
-// told by the file and line in lua/ that they come from.
+// luacheck on the built scripts: only there are fragments together with their callers. Findings name
+// the file and line in lua/ that they come from.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

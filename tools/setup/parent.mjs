@@ -1,12 +1,12 @@
-// Started by npm, a process has no reason to outlive it. npm passes on the signals that it gets, but can say nothing when it
-// is killed, or when a shell stands between that passes nothing on.
+// Started by npm, a process has no reason to outlive it. npm passes on the signals that it gets, but can say nothing
+// when it is killed, or when a shell between them passes nothing on.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
 const LOOK_MS = 200
 
-/** Ends this process in good order once the process that started it is gone, if that was npm or its shell. */
+/** Ends this process in good order once the process that started it has ended, if that was npm or its shell. */
 export function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return
   const parent = process.ppid
@@ -25,8 +25,8 @@ function end() {
 }
 
 /**
- * Whether npm was gone before this process could look, and another one became the parent. Only Linux can tell: the parent is no npm, and
- * whoever led the group of processes has ended, as npm does in a terminal.
+ * Whether npm was gone before this process could look, and another one became the parent. Only Linux shows it: the parent is no npm, and
+ * the leader of the process group has ended, as npm does in a terminal.
  */
 function isLeft(parent) {
   try {

@@ -1,6 +1,6 @@
-// All tests beside each other keep two processors busy for a quarter of an hour, and a few of twelve thousand wait for what a busy
-// machine does late. So the files of the few that fail run once more, alone: a fault fails again. What passes is told by name, so
-// that whoever reads it mends the test (docs/decisions/0080-what-fails-runs-again-alone.md).
+// All tests in parallel keep two processors busy for a quarter of an hour, and a few of twelve thousand time out on a
+// busy machine. So the files of the few that fail run once more, alone: a fault fails again. A test that passes then
+// is named, so that the reader mends the test (docs/decisions/0080-what-fails-runs-again-alone.md).
 import { relative } from 'node:path'
 import { root } from './node-version.mjs'
 import { runVitest } from './run-vitest.mjs'
@@ -13,7 +13,7 @@ export async function runTwice(words) {
   // Of files that are asked for all rows of their tables are played (docs/decisions/0102-some-rows-of-each-table.md).
   const first = await runVitest(words, words.length > 0 ? { PERILUNE_ROWS: 'all' } : {})
   const { failures } = first
-  // Those that were asked for by name ran beside few others, and whoever works on them waits for what they say.
+  // Tests that were asked for by name ran next to few others, and their author waits for the result.
   const isFew = words.length === 0 && failures.length > 0 && failures.length <= MOST
   if (!isFew || failures.length !== first.failed) return first
   const files = [...new Set(failures.map(({ file }) => relative(root, file)))]

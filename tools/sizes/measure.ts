@@ -45,13 +45,13 @@ export function bundles(root: string): Promise<Bundle[]> {
 
 /** What `npm pack` would put into the archive, unpacked and packed. */
 export function packageSize(root: string): Size {
-  const told = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+  const report = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
     maxBuffer: 1 << 24,
   })
-  const [archive] = JSON.parse(told) as [{ unpackedSize: number; size: number }]
+  const [archive] = JSON.parse(report) as [{ unpackedSize: number; size: number }]
   return { name: 'the package', minified: archive.unpackedSize, gzip: archive.size }
 }
 

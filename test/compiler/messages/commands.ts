@@ -54,7 +54,7 @@ export const COMMANDS: readonly Mistake[] = [
   {
     mistake: 'a command that waits',
     change: before("redis.call('BLPOP', keys.waiting, 1)"),
-    says: [`${HOLD}:11 a script may not call BLPOP: a script cannot wait; write LPOP and the like`],
+    says: [`${HOLD}:11 a script may not call BLPOP: a script cannot wait; write LPOP or a similar command`],
   },
   {
     mistake: 'a transaction',

@@ -27,7 +27,7 @@ export const HEAD: readonly Mistake[] = [
     change: { [LOOK]: '--[[\nLooks.\n' },
     says: [
       `${LOOK}:1 the head has no end: write ]] in the line behind its last tag`,
-      `${LOOK}:3 syntax error: unfinished long comment (starting at line 1) near '<eof>': write ]] behind the head`,
+      `${LOOK}:3 syntax error: unfinished long comment (starting at line 1) near '<eof>': write ]] after the head`,
     ],
   },
   {

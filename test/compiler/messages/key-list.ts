@@ -56,7 +56,7 @@ export const KEY_LIST: readonly Mistake[] = [
     mistake: 'no comma',
     change: { [KEYS]: ["'hash',", "'hash'"] },
     says: [
-      `${KEYS}:3 syntax error: '}' expected near 'waiting': write a comma behind the entry before it, or close the braces`,
+      `${KEYS}:3 syntax error: '}' expected near 'waiting': write a comma after the entry before it, or close the braces`,
     ],
   },
   {
@@ -81,14 +81,14 @@ export const KEY_LIST: readonly Mistake[] = [
   {
     mistake: 'no meaning',
     change: { [KEYS]: [' -- seat -> who has it', ''] },
-    says: [`${KEYS}:2 the key seats has no meaning: write it behind the key, -- what it holds`],
+    says: [`${KEYS}:2 the key seats has no meaning: write it after the key, -- what it holds`],
   },
   {
     mistake: 'a meaning above the key',
     change: {
       [KEYS]: ["  seats = 'hash', -- seat -> who has it", "  -- seat -> who has it\n  seats = 'hash',"],
     },
-    says: [`${KEYS}:3 the key seats has no meaning: write it behind the key, -- what it holds`],
+    says: [`${KEYS}:3 the key seats has no meaning: write it after the key, -- what it holds`],
   },
   {
     mistake: 'a name with a capital',

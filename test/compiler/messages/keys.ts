@@ -116,7 +116,7 @@ export const KEYS: readonly Mistake[] = [
     mistake: 'a global that is called as a key',
     change: before('seats = 1'),
     says: [
-      `${HOLD}:11 the global seats may not be set: write local seats for a value, and redis.call('SET', keys.seats, …) or the like for the key`,
+      `${HOLD}:11 the global seats may not be set: write local seats for a value, and redis.call('SET', keys.seats, …) or a similar command for the key`,
     ],
   },
   {
@@ -231,7 +231,7 @@ export const KEYS: readonly Mistake[] = [
   {
     mistake: 'no key',
     change: before("redis.call('DEL')"),
-    says: [`${HOLD}:11 DEL has no key here: write it behind the command, as keys.name`],
+    says: [`${HOLD}:11 DEL has no key here: write it after the command, as keys.name`],
   },
   {
     mistake: 'a computed number of keys',
@@ -242,7 +242,7 @@ export const KEYS: readonly Mistake[] = [
     mistake: 'fewer keys than their number',
     change: before("redis.call('ZUNION', 2, keys.seats)"),
     says: [
-      `${HOLD}:11 ZUNION has 2 keys by its number, and not as many behind it: write the number of keys that follow`,
+      `${HOLD}:11 ZUNION has 2 keys by its number, and not as many after it: write the number of keys that follow`,
     ],
   },
   {
@@ -365,7 +365,7 @@ export const KEYS: readonly Mistake[] = [
     mistake: 'more keys by their number than a command can have',
     change: before("redis.call('ZUNION', 1e999, keys.seats)"),
     says: [
-      `${HOLD}:11 ZUNION has 1e999 keys by its number, and not as many behind it: write the number of keys that follow`,
+      `${HOLD}:11 ZUNION has 1e999 keys by its number, and not as many after it: write the number of keys that follow`,
     ],
   },
 ]

@@ -14,7 +14,7 @@ export const SYNTAX: readonly Mistake[] = [
     mistake: 'bits',
     change: before('local bits = 7 & 2'),
     says: [
-      `${HOLD}:11 syntax error: unexpected symbol '&' near '7': Redis has Lua 5.1, which has no such operators: write bit.band(a, b), bit.lshift(a, b) and the like`,
+      `${HOLD}:11 syntax error: unexpected symbol '&' near '7': Redis has Lua 5.1, which has no such operators: write bit.band(a, b), bit.lshift(a, b) and so on`,
     ],
   },
   {
@@ -81,12 +81,12 @@ export const SYNTAX: readonly Mistake[] = [
   {
     mistake: 'no then',
     change: { [HOLD]: ['== 0 then', '== 0'] },
-    says: [`${HOLD}:12 syntax error: 'then' expected near 'return': write then behind the condition`],
+    says: [`${HOLD}:12 syntax error: 'then' expected near 'return': write then after the condition`],
   },
   {
     mistake: 'no do',
     change: before('for _ = 1, 2\nend'),
-    says: [`${HOLD}:12 syntax error: 'do' expected near 'end': write do behind the loop`],
+    says: [`${HOLD}:12 syntax error: 'do' expected near 'end': write do after the loop`],
   },
   {
     mistake: 'no end',

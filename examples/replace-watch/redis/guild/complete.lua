@@ -1,7 +1,7 @@
 --[[
 Finds the first ten members whose names begin with a prefix, in the steps of the origin: two sentinels are put
-around them, looked up and taken away. Nobody sees the sentinels, so that they need no names of their own and nothing is
-ever tried again.
+around them, looked up and taken away. No other client sees the sentinels, so that they need no names of their own and
+nothing is ever tried again.
 
 @returns found  names:[name:text]
 @cost    O(log members)
