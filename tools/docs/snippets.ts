@@ -18,6 +18,7 @@ export interface Snippet {
 const SURROUNDINGS = `import type { Perilune } from 'perilune'
 declare global {
   const redis: Perilune
+  const client: { disconnect(): void }
   const shutdown: AbortSignal
 }
 `
