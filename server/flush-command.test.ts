@@ -130,7 +130,7 @@ test('once, it ends with 0 when all is in the table, also when there was nothing
 test('once, it ends with 1 when the database stays away or lacks the table, and leaves what is pending', async () => {
   const lacking = await overSqlite({ table: 'absent' })
   const refused = lacking.flush('--once')
-  expect([await refused.exit, refused.out()]).toEqual([1, 'votes: there is no table absent\n'])
+  expect([await refused.exit, refused.out()]).toEqual([1, 'votes: the table absent does not exist\n'])
 
   const { items, counters, flush } = await overSqlite()
   await counters.increment(7)
@@ -174,7 +174,7 @@ test('a table that is not as it must be ends it at the start', async () => {
   const { flush } = await overSqlite({ table: 'absent' })
   const program = flush()
   expect(await program.exit).toBe(1)
-  expect(program.err()).toBe('perilune cannot flush: votes: there is no table absent\n')
+  expect(program.err()).toBe('perilune cannot flush: votes: the table absent does not exist\n')
 })
 
 test('it waits for a database and for a Redis that are away, and says so once', async () => {

@@ -113,7 +113,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
     const told = await ready()
     expect([told.status, await told.text()]).toEqual([
       503,
-      expect.stringContaining('the counters votes: there is no table votes'),
+      expect.stringContaining('the counters votes: the table votes does not exist'),
     ])
 
     await items.makeVotes()
@@ -202,7 +202,7 @@ test('a table that is not as it must be is told by its name, until it is', async
   const items = await kept(await sqliteItems())
   const service = await start({ late: { ...items.entry, table: 'late' } })
   const told = await (await fetch(`${service.url}/readyz`)).text()
-  expect(told).toContain('the counters late: there is no table late')
+  expect(told).toContain('the counters late: the table late does not exist')
 
   await items.run('CREATE TABLE late (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL)')
 

@@ -190,14 +190,14 @@ test('PostgreSQL and MariaDB refuse what is no time and no integer', async () =>
     const told = (options: object) => place.events({ ...VOTES, ...options }).prepare()
 
     await expect(told({ at: 'made' })).rejects.toThrow(
-      /the column made of votes is bigint.*, and no time with a date/,
+      /the column made of votes is bigint.*, not a time with a date/,
     )
-    await expect(told({ amount: 'span' })).rejects.toThrow(/the column span of votes is .*, and no integer/)
+    await expect(told({ amount: 'span' })).rejects.toThrow(/the column span of votes is .*, not an integer/)
   }
   const place = await openPostgres()
   await makeVotes(place, ', span INTERVAL')
   await expect(place.events({ ...VOTES, amount: 'span' }).prepare()).rejects.toThrow(
-    'is interval, and no integer',
+    'is interval, not an integer',
   )
 })
 
@@ -211,8 +211,7 @@ test('MariaDB refuses 0 for a key of which AUTO_INCREMENT makes another, and tak
   )
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)
-  const problem =
-    'id must be other than 0, for which AUTO_INCREMENT makes another number, to be in items: "0"'
+  const problem = 'id must not be 0, for which AUTO_INCREMENT generates another number, to be in items: "0"'
 
   await expect(sink.read(ledger, ['0'])).rejects.toThrow(problem)
   await place.run(voteFor(0, 'ada'))

@@ -236,11 +236,11 @@ describe.each([
 
     await expect(told({ table: 'likes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
-      message: 'there is no table likes',
+      message: 'the table likes does not exist',
     })
     await expect(told({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
     await expect(told({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
-    await expect(told({ amount: 'voter' })).rejects.toThrow(/the column voter of votes is .*, and no integer/)
+    await expect(told({ amount: 'voter' })).rejects.toThrow(/the column voter of votes is .*, not an integer/)
     await expect(told({ at: 'time' })).rejects.toThrow('the table votes has no column time')
     await expect(told({ table: 'plain', amount: undefined })).rejects.toThrow(
       /^the (column (tx|counted) of plain is no|table plain has no key that is)/,

@@ -40,7 +40,7 @@ test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'by
   async (type) => {
     const place = await openPostgres()
     await place.run("CREATE TYPE mood AS ENUM ('happy', 'sad')")
-    await expectRefusal(place, type, `${type}, and ids must be ${PLAIN_TEXTS}`)
+    await expectRefusal(place, type, `${type}, but ids must be ${PLAIN_TEXTS}`)
   },
 )
 
@@ -57,7 +57,7 @@ test.each([
   { type: 'INET6', told: 'inet6' },
   { type: 'VARCHAR(40) CHARACTER SET latin2', told: 'varchar(40) in latin2' },
 ])('MariaDB refuses ids of $type', async ({ type, told }) => {
-  await expectRefusal(await openMariadb(), type, `${told}, and ids must be ${TEXTS}`)
+  await expectRefusal(await openMariadb(), type, `${told}, but ids must be ${TEXTS}`)
 })
 
 test.each([
@@ -67,7 +67,7 @@ test.each([
   ['BLOB', 'BLOB'],
   ['', 'of no type'],
 ])("SQLite refuses ids of '%s'", async (type, told) => {
-  await expectRefusal(await openSqlite(), type, `${told}, and ids must be INTEGER, TEXT or UUID`)
+  await expectRefusal(await openSqlite(), type, `${told}, but ids must be INTEGER, TEXT or UUID`)
 })
 
 const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']
@@ -139,7 +139,7 @@ test('one of characters that a database of PostgreSQL lacks is told, and left ou
 })
 
 test('PostgreSQL refuses ids of text in an encoding of which nobody can tell the characters', async () => {
-  await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, and ids must be ${PLAIN_TEXTS}`)
+  await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, but ids must be ${PLAIN_TEXTS}`)
 })
 
 test('MariaDB tells ids apart that end in blanks, where their columns do', async () => {

@@ -89,7 +89,7 @@ test('what is no transaction, no dialect, or an option of another one is refused
   await makeTables(place)
   const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect: 'sqlite' })
   await expect(outbox.add({} as Execute, COUNTERS, { id: '1', by: 1, idempotencyKey: 'a' })).rejects.toThrow(
-    'client must be what your transaction of sqlite has',
+    'client must be the object with which your transaction of sqlite runs statements',
   )
   const dialect = 'oracle' as 'sqlite'
   expect(() => outboxFromTransaction(transact, { ...ITEMS, dialect })).toThrow('dialect must be one of')
