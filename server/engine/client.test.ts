@@ -7,7 +7,7 @@ import { openClient } from './client.ts'
 
 const say = (): void => undefined
 
-test('a database that is not there, or may not be used, is one clear line at the start', async () => {
+test('a database that does not exist, or may not be used, is reported in one clear line at the start', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const { port } = redis
