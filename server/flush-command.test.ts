@@ -137,7 +137,7 @@ test('with --once it ends with 1 when the database stays away or lacks the table
   await items.close()
   const away = flush('--once', '--wait', '10ms')
   expect(await away.exit).toBe(1)
-  expect(away.out()).toMatch(/^votes: there is no file \S+\n$/)
+  expect(away.out()).toMatch(/^votes: the file \S+ does not exist\n$/)
   expect((await counters.inspect()).dirty).toBe(1)
 })
 
@@ -184,7 +184,7 @@ test('it waits for a database and for a Redis that are away, and reports each on
   const file = items.entry.database.replace('sqlite:', '')
   renameSync(file, `${file}.away`)
   const program = flush()
-  await program.says(`votes: there is no file ${file}\n`)
+  await program.says(`votes: the file ${file} does not exist\n`)
   await sleep(1200) // it retries twice a second
   renameSync(`${file}.away`, file)
   await counters.increment(7)
@@ -198,7 +198,7 @@ test('it waits for a database and for a Redis that are away, and reports each on
 
   program.child.kill('SIGTERM')
   expect(await program.exit).toBe(0)
-  expect(program.out().match(/there is no file/g)).toHaveLength(1)
+  expect(program.out().match(/does not exist/g)).toHaveLength(1)
   expect(program.out().match(/ECONNREFUSED/g)).toHaveLength(1)
 })
 

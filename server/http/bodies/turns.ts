@@ -4,7 +4,7 @@
 // body per pass would be too slow.
 //
 //   waits ──its turn──► judged, parsed, checked ──► its route begins ──► over
-//                                                   └──waits for Redis──► waits again ──► …
+//                                    └──waits for Redis──► waits again ──► …
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
