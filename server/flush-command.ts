@@ -17,11 +17,11 @@ const HELP = `perilune-server flush [NAME ...] [--once] [--wait SPAN]
 
 Flushes the counters of PERILUNE_COUNTERS, or those that are named, until it is stopped.
 
-  --once       flushes what is pending now and ends: 0 when all of it is in the databases, else 1
-  --wait SPAN  how long --once waits for what is away; default 1m
-  --help       this
+  --once       flushes the pending increments and exits: 0 if all are in the databases, else 1
+  --wait SPAN  how long --once waits for databases that are away; default 1m
+  --help       prints this text
 
-REDIS_URL says where they are counted, PERILUNE_NAMESPACE in which namespace.`
+REDIS_URL is the Redis of the counters, PERILUNE_NAMESPACE their namespace.`
 
 interface Asked {
   readonly names: readonly string[]

@@ -20,14 +20,14 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 const HELP = `perilune-server
 perilune-server flush [NAME ...] [--once] [--wait SPAN]
 
-Serves, or brings counters into their databases: perilune-server flush --help says more.
+Runs the service, or flushes counters to their databases: see perilune-server flush --help.
 
-  --help       this
-  --version    of perilune-server
+  --help       prints this text
+  --version    prints the version of perilune-server
 
-All else stands in the environment: REDIS_URL (else a private server is found or started), HOST (127.0.0.1), PORT (8080),
-PERILUNE_DATA (.perilune), PERILUNE_NAMESPACE (perilune), PERILUNE_COUNTERS, LOG_LEVEL (info), and what docs/http of the
-repository of Perilune names.
+The environment has the settings: REDIS_URL (without it a private server is found or started), HOST (127.0.0.1),
+PORT (8080), PERILUNE_DATA (.perilune), PERILUNE_NAMESPACE (perilune), PERILUNE_COUNTERS, LOG_LEVEL (info), and those in
+docs/http of the repository of Perilune.
 `
 
 const [command, ...rest] = process.argv.slice(2)

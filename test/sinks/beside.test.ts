@@ -263,7 +263,7 @@ test('SQLite reads nothing of a transaction of the user, and says why', async ()
   const database = place.open()
   const sink = sqlite(database, ITEMS)
   const ledger = await begin(sink)
-  const busy = { code: 'sink-busy', message: expect.stringContaining('a transaction of yours') as string }
+  const busy = { code: 'sink-busy', message: expect.stringContaining('your transaction is open') as string }
   database.exec('BEGIN')
   database.exec('INSERT INTO items VALUES (1, 77)')
 
