@@ -1,4 +1,4 @@
-// A call at something that is not there leaves nothing behind, whatever it is answered.
+// A call on a missing object leaves no keys, whatever its answer.
 
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from './testing/feed-api.ts'
@@ -13,7 +13,7 @@ afterAll(() => api[Symbol.asyncDispose]())
 
 const LEASE = { id: '1', token: 1 }
 const NEXT = { queue: 'other', name: 'n', payload: 1 }
-/** By the end of the path, for those that need members. */
+/** The bodies of routes that need one, by the end of their path. */
 const BODIES: Readonly<Record<string, unknown>> = {
   'claims/{token}/release': {},
   'claims/{token}/retry': {},
@@ -40,10 +40,10 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'queues/{name}/jobs/{id}': { priority: 1 },
   'subscribers/{subscriber}': { cursor: '1-1' },
 }
-/** What makes something. */
+/** Routes that create something. */
 const MAKING =
   /^(?:post|put) .*(?:\/messages|\/leases|\/terms|\/takes|\/attempts|\/entries|\/loads|\/value|name}\/jobs|recurring\/{id}|collections\/{kind}\/{name}|subscribers\/{subscriber}|\/limit|name}\/pause|group}\/pause|\/items)$/
-/** Streams, leases and loads that say more of what was lent, and counters, of which there are those that the operator names. */
+/** Streams, routes on leases and loads of an existing holder, and counters, which only the operator creates. */
 const OTHERS = /\/(?:tail|events)$|{load}|rate-limits.*{token}|\/counters\//
 const QUERIES: Readonly<Record<string, string>> = {
   'get {subject}': '?limit=5&window=1m',
@@ -53,7 +53,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   'get find': '?ids=1',
 }
 
-/** Without those of the service itself, which belong to no tenant. */
+/** Without the keys of the service itself, which belong to no tenant. */
 const keys = async (): Promise<string[]> =>
   (await api.client.keys(`${namespace}:*`)).filter((key) => !key.includes('webhooks')).toSorted()
 
@@ -62,7 +62,7 @@ const bodyFor = (path: string): unknown => {
   return body ?? {}
 }
 
-test('every route of /v1 that makes nothing leaves no key where there is nothing', async () => {
+test('every route of /v1 that creates nothing leaves no key if there is nothing', async () => {
   const calls = Object.entries(api.description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { requestBody }]) => ({
       method,
@@ -87,7 +87,7 @@ test('every route of /v1 that makes nothing leaves no key where there is nothing
   expect(refused).toEqual([])
 })
 
-test('every route of /v2 that makes nothing leaves no key where there is nothing', async () => {
+test('every route of /v2 that creates nothing leaves no key if there is nothing', async () => {
   const queue = '/v2/queues/none'
   const calls = [
     ['GET', queue],
@@ -119,7 +119,7 @@ test('every route of /v2 that makes nothing leaves no key where there is nothing
   }
 })
 
-test('a queue that a request would have begun, had it been right, is in no list', async () => {
+test('an invalid request does not add a queue to the list', async () => {
   const calls = [
     ['POST', '/v1/queues/wrong/jobs', { name: 'n', payload: 1, delay: 'soon' }],
     ['POST', '/v1/queues/wrong/jobs?partitions=4', { name: 'n', payload: 1, delay: 'soon' }],
@@ -137,14 +137,14 @@ test('a queue that a request would have begun, had it been right, is in no list'
   }
 })
 
-test('who waits at a queue that nobody has begun, or listens to it, leaves nothing when it goes', async () => {
+test('a client that waits at a queue that does not exist, or listens to it, leaves nothing when it disconnects', async () => {
   const queue = '/v1/queues/awaited'
   expect((await api.call('POST', `${queue}/claims?wait=50ms`)).status).toBe(204)
   expect((await api.call('POST', `${queue}/claims?wait=50ms&partitions=4`)).status).toBe(204)
   expect((await keys()).filter((key) => key.includes('awaited'))).toEqual([])
 })
 
-test('an ack that comes when its queue was deleted does not bring it back', async () => {
+test('an ack after the deletion of its queue does not recreate the queue', async () => {
   const queue = '/v1/queues/late'
   for (const id of [undefined, 'own']) {
     await api.call('POST', `${queue}/jobs`, { body: { name: 'n', payload: 1, ...(id ? { id } : {}) } })

@@ -1,4 +1,4 @@
-// The routes joined; no logic.
+// Joins the routes; has no logic of its own.
 
 import type { Perilune } from 'perilune'
 import type { OpenCounters } from './counters/open-counters.ts'
@@ -14,18 +14,18 @@ import type { ZaqarSettings } from './zaqar/settings/settings.ts'
 export interface AppParts {
   readonly perilune: Perilune
   readonly readiness: Readiness
-  /** Of /v1; by default there are none. */
+  /** Counters of /v1; default: none. */
   readonly counters?: readonly OpenCounters[]
-  /** Of /v2. */
+  /** Settings of /v2. */
   readonly zaqar: ZaqarSettings
-  /** Of /v1; what is left out is as usual. */
+  /** Limits of feeds in /v1; those left out have their defaults. */
   readonly feedLimits?: Partial<FeedLimits>
-  /** pino's; `silent` for no log at all. */
+  /** A level of pino; `silent` for no log. */
   readonly logLevel: string
   readonly logTarget?: LogTarget | undefined
-  /** When a request that has not come in whole is given up. */
+  /** After how many milliseconds an incomplete request is ended. */
   readonly requestTimeoutMs?: number
-  /** The one that `perilune` was opened with. */
+  /** The instance with which `perilune` was opened. */
   readonly unsent?: Unsent
 }
 

@@ -1,4 +1,4 @@
-// Whatever comes in: an answer of 4xx that is documented, never a 500, never silence, and nobody else waits.
+// Any input gets a documented 4xx answer: never a 500, never silence, and no other client waits.
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -40,10 +40,10 @@ const QUEUE_TARGETS: readonly Target[] = [
   ['/v2', 'PATCH', `${QUEUE}/claims/1`],
   ['/v2', 'PUT', QUEUE],
 ]
-// What stands for the parameters of a path.
+// Values for the parameters of a path.
 const VALUES: Readonly<Record<string, string>> = { name: 'f', subscriber: 's', subject: 's', key: 'k' }
 
-/** Every route that takes a body; of /v1 as the service describes them. */
+/** Every route that takes a body; in /v1 as the service describes them. */
 let targets: readonly Target[]
 beforeAll(() => {
   const described = Object.entries(api.description.paths).flatMap(([path, methods]) =>
@@ -76,7 +76,7 @@ const alive = async (): Promise<void> => {
 }
 
 describe('a body', () => {
-  test('that is no UTF-8 is refused', async () => {
+  test('that is not UTF-8 is rejected', async () => {
     const broken = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf8, 0x88, 0x80, 0x80, 0x80], [0xc0, 0x80]]
     for (const [, method, path] of targets) {
       for (const bytes of broken) {
@@ -86,14 +86,14 @@ describe('a body', () => {
     }
   })
 
-  test('that is no JSON is refused', async () => {
+  test('that is not JSON is rejected', async () => {
     const broken = ['{', '}', 'nul', '{"a":1,}', "{'a':1}", '\ufeff{}', '{"body":1}x', '[1', '"', '01', '\0']
     for (const [, method, path] of targets) {
       for (const body of broken) expect(await raw({ method, path, body }), `${path} ${body}`).toBe(400)
     }
   })
 
-  test('of 10 MB is refused as too large', async () => {
+  test('of 10 MB is rejected as too large', async () => {
     for (const [version, method, path] of targets) {
       const body = `{"body":"${'x'.repeat(10_000_000)}"}`
       expect(TOO_LARGE[version], `${method} ${path}`).toContain(await raw({ method, path, body }))
@@ -101,14 +101,14 @@ describe('a body', () => {
     await alive()
   })
 
-  test('that says it has 10 MB is refused before it comes', async () => {
+  test('that announces 10 MB is rejected before it is sent', async () => {
     for (const [version, method, path] of targets) {
       const status = await raw({ method, path, body: '{', length: 10_000_000 })
       expect(TOO_LARGE[version], `${method} ${path}`).toContain(status)
     }
   })
 
-  test('in pieces that grow too large is refused', async () => {
+  test('in chunks that grows too large is rejected', async () => {
     for (const [version, method, path] of targets) {
       const socket = await openSocket(api.url)
       send(socket, { method, path, headers: [...HEADERS, 'Transfer-Encoding: chunked'] })
@@ -119,7 +119,7 @@ describe('a body', () => {
     }
   })
 
-  test('that is nested 10,000 deep is taken as a message and refused as anything else', async () => {
+  test('that is nested 10,000 deep is accepted as a message and rejected otherwise', async () => {
     const deep = '['.repeat(10_000) + ']'.repeat(10_000)
     const post = (path: string, body: string) => raw({ method: 'POST', path, body })
     expect(await post(`${FEED}/messages`, `{"body":${deep}}`)).toBe(201)
@@ -134,7 +134,7 @@ describe('a body', () => {
     }
   })
 
-  test('with half a surrogate pair is taken as a message and refused as a name', async () => {
+  test('with half a surrogate pair is accepted as a message and rejected as a name', async () => {
     const half = String.raw`"\ud800"`
     const messages = (body: string) => raw({ method: 'POST', path: `${FEED}/messages`, body })
     expect(await messages(`{"body":${half}}`)).toBe(201)
@@ -147,7 +147,7 @@ describe('a body', () => {
     expect([marker, dead]).toEqual([400, 400])
   })
 
-  test('of any JSON is answered and never with a 500', async () => {
+  test('of any JSON is answered, and never with a 500', async () => {
     const value = fc.jsonValue({ maxDepth: 3 })
     const known = fc.constantFrom(...MEMBERS)
     const body = fc.oneof(value, fc.dictionary(known, value), fc.record({ messages: fc.array(value) }))
@@ -162,7 +162,7 @@ describe('a body', () => {
 })
 
 describe('a path', () => {
-  test('of any bytes is answered and never with a 500', async () => {
+  test('of any bytes is answered, and never with a 500', async () => {
     const piece = fc.oneof(
       fc.string({ unit: 'grapheme' }).map(encodeURIComponent),
       fc
@@ -206,7 +206,7 @@ describe('a path', () => {
     )
   })
 
-  test('of 15 KB is refused', async () => {
+  test('of 15 KB is rejected', async () => {
     for (const root of [FEED, QUEUE]) {
       expect(await raw({ path: `${root}${'x'.repeat(15_000)}/messages` })).toBe(400)
     }
@@ -215,7 +215,7 @@ describe('a path', () => {
     }
   })
 
-  test('with any query is answered and never with a 500', async () => {
+  test('with any query is answered, and never with a 500', async () => {
     const names = [
       'after',
       'limit',
@@ -245,7 +245,7 @@ describe('a path', () => {
 })
 
 describe('forged', () => {
-  test('markers, tokens and ids reach nothing', async () => {
+  test('markers, tokens and ids of other objects have no effect', async () => {
     await api.append('/v1/feeds/forged', 'a')
     const forged = [
       '1-1',
@@ -294,7 +294,7 @@ describe('forged', () => {
 })
 
 describe('headers', () => {
-  test('that may come once are refused when they come twice', async () => {
+  test('that may be given once are rejected when they are given twice', async () => {
     const twice = (name: string, path: string, method = 'GET', body?: string) =>
       raw({
         method,
@@ -312,7 +312,7 @@ describe('headers', () => {
     expect(await twice('Client-ID', `${QUEUE}/messages`)).toBe(400)
   })
 
-  test('that are too large are refused with 431', async () => {
+  test('that are too large are rejected with 431', async () => {
     for (const path of [`${FEED}/messages`, `${QUEUE}/messages`]) {
       const huge = [...HEADERS, `X-Huge: ${'x'.repeat(20_000)}`]
       const many = [...HEADERS, ...Array.from({ length: 3000 }, (_, at) => `X-${at}: y`)]
@@ -321,7 +321,7 @@ describe('headers', () => {
     await alive()
   })
 
-  test('that contradict each other are refused', async () => {
+  test('that contradict each other are rejected', async () => {
     const tricks = [
       ['Content-Length: 5', 'Content-Length: 6'],
       ['Content-Length: 5', 'Transfer-Encoding: chunked'],
@@ -340,7 +340,7 @@ describe('headers', () => {
     }
   })
 
-  test('that override the method mean nothing', async () => {
+  test('that override the method are ignored', async () => {
     await api.append(FEED, 'stays')
     const headers = [...HEADERS, 'X-HTTP-Method-Override: DELETE', 'X-Method-Override: DELETE']
     await raw({ method: 'POST', path: `${FEED}/claims`, headers })
@@ -368,13 +368,13 @@ describe('connections', () => {
     expect(await readStatus(socket)).toBe(408)
   })
 
-  test('that are idle, a thousand of them, keep nobody from being served', async () => {
+  test('that are idle, a thousand of them, keep no other client from being served', async () => {
     const idle = await Promise.all(Array.from({ length: 1000 }, () => openSocket(api.url)))
     await alive()
     for (const socket of idle) socket.destroy()
   })
 
-  test('that speak no HTTP are refused', async () => {
+  test('that do not speak HTTP are rejected', async () => {
     for (const bytes of ['\x16\x03\x01\x02\x00', 'PING\r\n', 'GET\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n']) {
       const socket = await openSocket(api.url)
       socket.write(bytes)

@@ -1,4 +1,4 @@
-// What one tenant asks for, and does not take, keeps no other tenant waiting, and has a bound.
+// Large answers that one tenant does not read keep no other tenant waiting, and their memory has a bound.
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
@@ -16,7 +16,7 @@ afterEach(() => {
 
 const PAGE = '/v1/feeds/large/messages?limit=1000'
 
-/** An app with 3.6 MB of messages, of the tenant `test`, which has been read; tells what was read since. */
+/** An app with 3.6 MB of messages that the tenant `test` has read. `reads` returns the reads since then. */
 async function withLargePage(options: TestAppOptions = {}): Promise<TestApp & { reads: () => number }> {
   const app = await startApp(inject('redisPort'), options)
   const messages = Array.from({ length: 40 }, () => ({ body: 'x'.repeat(90_000) }))
@@ -31,7 +31,7 @@ async function withLargePage(options: TestAppOptions = {}): Promise<TestApp & { 
   return Object.assign(app, { reads: () => reads - 1 })
 }
 
-/** A client that asks for these, one behind the other, and reads nothing. */
+/** A client that pipelines these requests and reads no answer. */
 async function ask({ url }: TestApp, count: number, path = PAGE): Promise<Socket> {
   const socket = await openSocket(url)
   sockets.push(socket.pause())
@@ -39,7 +39,7 @@ async function ask({ url }: TestApp, count: number, path = PAGE): Promise<Socket
   return socket
 }
 
-/** A request of another tenant, so many times in turn: what was asked before has been begun by then. */
+/** Sends requests of another tenant one after the other: by their end, the earlier requests have begun. */
 async function bystander(app: TestApp, times: number): Promise<number[]> {
   const statuses: number[] = []
   for (let at = 0; at < times; at += 1) {
@@ -64,7 +64,7 @@ test('reads whose clients have left before they were sent are not sent', async (
   expect(app.reads()).toBeLessThan(100)
 })
 
-test('a page ends behind the message with which its bodies reach 1 MiB, and the next goes on there', async () => {
+test('a page ends after the message with which its bodies reach 1 MiB, and the next page continues there', async () => {
   await using app = await withLargePage()
 
   const { json: page } = await app.call('GET', PAGE)
@@ -85,16 +85,16 @@ test('another tenant is answered while sixteen clients read the largest pages', 
   await Promise.all(readers)
 })
 
-test('a client that never reads has no more made for it than its socket takes', async () => {
+test('a client that never reads has no more answers made for it than its socket accepts', async () => {
   await using app = await withLargePage()
 
   await ask(app, 300)
   expect(await bystander(app, 30)).toEqual(all200(30))
-  // Some megabytes lie in the kernel.
+  // Some megabytes are in the kernel.
   expect(app.reads()).toBeLessThan(10)
 })
 
-test('clients of one tenant that never read have a bound together, and other tenants get large pages all the same', async () => {
+test('clients of one tenant that never read have a common bound, and other tenants still get large pages', async () => {
   const unsent = new Unsent({ mostBytes: 32 * MIB })
   await using app = await withLargePage({ unsent })
   const messages = Array.from({ length: 40 }, () => ({ body: 'x'.repeat(90_000) }))
@@ -104,11 +104,11 @@ test('clients of one tenant that never read have a bound together, and other ten
   for (let at = 0; at < 20; at += 1) {
     expect((await app.call('GET', PAGE, { project: 'other' })).status).toBe(200)
   }
-  // Half of the bound, and what was under way.
+  // Half of the bound, and the answers in progress.
   expect(unsent.bytes).toBeLessThan(28 * MIB)
 })
 
-test('closing does not wait for long for a client that takes nothing', async () => {
+test('closing does not wait long for a client that reads nothing', async () => {
   const app = await withLargePage({ unsent: new Unsent({ patienceMs: 300 }) })
   const silent = await ask(app, 3)
   await bystander(app, 1)
@@ -117,7 +117,7 @@ test('closing does not wait for long for a client that takes nothing', async () 
   await once(silent.resume(), 'close')
 })
 
-test('requests that come behind each other on one connection are carried out in their order', async () => {
+test('pipelined requests on one connection are processed in their order', async () => {
   await using app = await startApp(inject('redisPort'))
   const socket = await openSocket(app.url)
   sockets.push(socket)

@@ -1,4 +1,4 @@
-// The command that flushes, as it runs: what it prints, how it ends, and what is right when it was killed.
+// The flush command as a process: what it prints, how it ends, and what is right after it was killed.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -30,7 +30,7 @@ interface Program {
   readonly out: () => string
   readonly err: () => string
   readonly exit: Promise<number | null>
-  /** Resolves once the output has it. */
+  /** Resolves once the output contains `text`. */
   says(text: string | RegExp): Promise<void>
 }
 
@@ -55,7 +55,7 @@ function run(args: readonly string[], environment: Record<string, string>): Prog
 
 interface Setup {
   readonly items: Items
-  /** Counted by an application that does not flush. */
+  /** Counters incremented by an application that does not flush. */
   readonly counters: Counters
   flush(...args: string[]): Program
 }
@@ -99,7 +99,7 @@ async function count(counters: Counters, ids: number): Promise<Record<string, nu
   return Object.fromEntries(each.map(({ id, by }) => [String(id), by]))
 }
 
-test('it flushes until it is told to stop, says what it brought, and once more as it ends', async () => {
+test('it flushes until it is stopped, prints what it wrote, and flushes once more as it ends', async () => {
   const { items, counters, flush } = await overSqlite()
   const program = flush()
   await program.says('flushing votes\n')
@@ -115,7 +115,7 @@ test('it flushes until it is told to stop, says what it brought, and once more a
   expect(await items.votes()).toEqual({ 7: 42 })
 })
 
-test('once, it ends with 0 when all is in the table, also when there was nothing', async () => {
+test('with --once it ends with 0 when everything is in the table, also when there was nothing', async () => {
   const { items, counters, flush } = await overSqlite()
   const counted = await count(counters, 30)
   const first = flush('votes', '--once')
@@ -127,21 +127,21 @@ test('once, it ends with 0 when all is in the table, also when there was nothing
   expect([await second.exit, second.out()]).toEqual([0, ''])
 })
 
-test('once, it ends with 1 when the database stays away or lacks the table, and leaves what is pending', async () => {
+test('with --once it ends with 1 when the database stays away or lacks the table, and keeps the pending increments', async () => {
   const lacking = await overSqlite({ table: 'absent' })
   const refused = lacking.flush('--once')
-  expect([await refused.exit, refused.out()]).toEqual([1, 'votes: there is no table absent\n'])
+  expect([await refused.exit, refused.out()]).toEqual([1, 'votes: the table absent does not exist\n'])
 
   const { items, counters, flush } = await overSqlite()
   await counters.increment(7)
   await items.close()
   const away = flush('--once', '--wait', '10ms')
   expect(await away.exit).toBe(1)
-  expect(away.out()).toMatch(/^votes: there is no file \S+\n$/)
+  expect(away.out()).toMatch(/^votes: the file \S+ does not exist\n$/)
   expect((await counters.inspect()).dirty).toBe(1)
 })
 
-test('rows are counted, and how many is said', async () => {
+test('rows are counted, and their number is printed', async () => {
   const items = await sqliteItems()
   onTestFinished(() => items.close())
   await items.makeVotes()
@@ -170,22 +170,22 @@ test('rows are counted, and how many is said', async () => {
   expect(await items.votes()).toEqual({ 7: 41, 8: 2 })
 })
 
-test('a table that is not as it must be ends it at the start', async () => {
+test('an unsuitable table ends it at the start', async () => {
   const { flush } = await overSqlite({ table: 'absent' })
   const program = flush()
   expect(await program.exit).toBe(1)
-  expect(program.err()).toBe('perilune cannot flush: votes: there is no table absent\n')
+  expect(program.err()).toBe('perilune cannot flush: votes: the table absent does not exist\n')
 })
 
-test('it waits for a database and for a Redis that are away, and says so once', async () => {
+test('it waits for a database and for a Redis that are away, and reports each once', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const { items, counters, flush } = await overSqlite({}, redis.port)
   const file = items.entry.database.replace('sqlite:', '')
   renameSync(file, `${file}.away`)
   const program = flush()
-  await program.says(`votes: there is no file ${file}\n`)
-  await sleep(1200) // it tries again twice a second
+  await program.says(`votes: the file ${file} does not exist\n`)
+  await sleep(1200) // it retries twice a second
   renameSync(`${file}.away`, file)
   await counters.increment(7)
   await program.says('votes: flushed 1 in 1 batch\n')
@@ -198,12 +198,12 @@ test('it waits for a database and for a Redis that are away, and says so once', 
 
   program.child.kill('SIGTERM')
   expect(await program.exit).toBe(0)
-  expect(program.out().match(/there is no file/g)).toHaveLength(1)
+  expect(program.out().match(/does not exist/g)).toHaveLength(1)
   expect(program.out().match(/ECONNREFUSED/g)).toHaveLength(1)
 })
 
 test(
-  'killed in the middle of its batches, again and again, it has brought each increment once',
+  'killed in the middle of its batches, again and again, it has written each increment once',
   LONG,
   async () => {
     const { items, counters, flush } = await overSqlite({ batchSize: 1 })
@@ -226,7 +226,7 @@ test(
   },
 )
 
-test('killed before it learnt of its commit, it has brought the batch once', async () => {
+test('killed before it learnt of its commit, it has written the batch once', async () => {
   const proxy = await startProxy(await databasePort('postgres'), postgresPackets)
   onTestFinished(() => proxy.stop())
   const items = await postgresItems(proxy.port)
@@ -247,9 +247,9 @@ test('killed before it learnt of its commit, it has brought the batch once', asy
   expect(await items.votes()).toEqual({ 7: 51 })
 })
 
-test('what it is not told rightly it says in a line, and ends with 1', LONG, async () => {
+test('it reports invalid arguments in one line, and ends with 1', LONG, async () => {
   const { flush } = await overSqlite()
-  const asked: [program: Program, told: string][] = [
+  const asked: [program: Program, message: string][] = [
     [flush('likes'), 'perilune cannot flush: PERILUNE_COUNTERS has no likes; it has votes\n'],
     [
       flush('--once', '--wait', 'long'),
@@ -262,9 +262,9 @@ test('what it is not told rightly it says in a line, and ends with 1', LONG, asy
     ],
     [run(['flsh'], {}), 'there is no command flsh'],
   ]
-  for (const [program, told] of asked) {
+  for (const [program, message] of asked) {
     expect(await program.exit).toBe(1)
-    expect(program.err()).toContain(told)
+    expect(program.err()).toContain(message)
     expect(program.err().trimEnd()).not.toContain('\n')
   }
   const help = run(['flush', '--help'], {})

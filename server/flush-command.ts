@@ -1,4 +1,4 @@
-// `perilune-server flush`: a process that brings counters into their databases and does nothing else.
+// `perilune-server flush`: a process that flushes counters to their databases and does nothing else.
 
 import { parseArgs } from 'node:util'
 import { perilune } from 'perilune'
@@ -15,13 +15,13 @@ import { readSettings } from './settings.ts'
 
 const HELP = `perilune-server flush [NAME ...] [--once] [--wait SPAN]
 
-Flushes the counters of PERILUNE_COUNTERS, or those that are named, until it is told to stop.
+Flushes the counters of PERILUNE_COUNTERS, or those that are named, until it is stopped.
 
-  --once       flushes what is pending now and ends: 0 when all of it is in the databases, else 1
-  --wait SPAN  how long --once waits for what is away; default 1m
-  --help       this
+  --once       flushes the pending increments and exits: 0 if all are in the databases, else 1
+  --wait SPAN  how long --once waits for databases that are away; default 1m
+  --help       prints this text
 
-REDIS_URL says where they are counted, PERILUNE_NAMESPACE in which namespace.`
+REDIS_URL is the Redis of the counters, PERILUNE_NAMESPACE their namespace.`
 
 interface Asked {
   readonly names: readonly string[]
@@ -30,7 +30,7 @@ interface Asked {
   readonly waitMs: number
 }
 
-/** Resolves to the exit code. Rejects with StartError when it cannot begin. */
+/** Resolves to the exit code. Rejects with StartError if it cannot begin. */
 export async function flushCommand(
   args: readonly string[],
   environment: Environment,
@@ -99,7 +99,7 @@ function chosen(entries: readonly CountersEntry[], names: readonly string[]): re
   return names.length === 0 ? entries : entries.filter(({ key }) => names.includes(key))
 }
 
-/** A Redis of the service's own is not found by others: that service flushes by itself. */
+/** Other processes cannot find a private Redis: its service flushes by itself. */
 function redisOf(environment: Environment): string {
   const url = environment['REDIS_URL']
   if (!url) throw new StartError('flush needs REDIS_URL: the Redis where the counters are')
@@ -111,7 +111,7 @@ function redisOf(environment: Environment): string {
   }
 }
 
-/** What is said again and again is told once. */
+/** Repeats of the same message are printed once. */
 function onChange(say: (line: string) => void): (error: Error) => void {
   let last = ''
   return ({ message }) => {

@@ -3,7 +3,7 @@ import type { Engine } from './engine/engine.ts'
 const HEADERS =
   "-H 'Client-ID: 3381af92-2b9e-11e3-b191-71861300734c' -H 'X-Project-ID: demo' -H 'Content-Type: application/json'"
 
-/** What a newcomer sees: where it listens, on what it stands, and three calls to try. */
+/** What a new user sees: where the service listens, its engine, and three calls to try. */
 export function greeting(url: string, { description, durability, warnings }: Engine): string {
   const queue = `${url}/v2/queues/hello`
   return [

@@ -1,4 +1,4 @@
-// What holds for every request, whatever it is for: its head, how its body is written, and that its answer arrives.
+// Rules for every request, whatever its route: its head, how its body is written, and that its answer arrives.
 
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -18,20 +18,20 @@ const ZAQAR = [`Client-ID: ${ALICE}`, 'X-Project-ID: p']
 const post = (path: string, headers: readonly string[], body = '{"body":1}'): Promise<number> =>
   statusOf(api.url, { method: 'POST', path, headers, body })
 
-/** The statuses of all answers on one connection, up to its end, the head of the first one, and the last body. */
+/** The statuses of all answers on one connection until its end, the head of the first answer, and the last body. */
 async function talk(text: string): Promise<{ statuses: number[]; head: string; last: string }> {
   const socket = await openSocket(api.url)
-  let told = ''
-  socket.on('data', (piece) => (told += String(piece)))
+  let received = ''
+  socket.on('data', (piece) => (received += String(piece)))
   socket.write(text)
   await once(socket, 'close')
-  const statuses = [...told.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
-  const parts = told.split('\r\n\r\n')
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status))
+  const parts = received.split('\r\n\r\n')
   return { statuses, head: parts[0] ?? '', last: parts.at(-1) ?? '' }
 }
 
 describe('the head of a request', () => {
-  test('is read to its end: a tenant behind thousands of lines is the tenant', async () => {
+  test('is read to its end: the tenant is found after thousands of lines', async () => {
     const feed = api.newFeed()
     const lines = Array.from({ length: 2000 }, () => 'a:b')
     expect(await post(`${feed}/messages`, [...lines, JSON_TYPE, 'X-Project-ID: far'])).toBe(201)
@@ -39,7 +39,7 @@ describe('the head of a request', () => {
     expect((await api.call('GET', feed, { project: 'default' })).status).toBe(404)
   })
 
-  test('has each field once that says for whom, or whether once, the request acts', async () => {
+  test('has each field that names the tenant or the idempotency key only once', async () => {
     const fields = [
       'X-Project-ID: p',
       `Client-ID: ${ALICE}`,
@@ -63,23 +63,23 @@ describe('the head of a request', () => {
 describe('a method that no path has', () => {
   const OTHERS = ['TRACE', 'PROPFIND', 'QUERY', 'M-SEARCH', 'PURGE', 'LOCK', 'OPTIONS']
 
-  test.each(OTHERS)('%s is refused as others are, with those that the path has', async (method) => {
+  test.each(OTHERS)('%s is rejected like others, with the methods that the path has', async (method) => {
     for (const path of ['/v1/feeds/f/messages', '/v2/queues/q/messages']) {
       const body = method === 'PROPFIND' ? 'Content-Length: 2\r\n\r\n{}' : '\r\n'
       const head = `Host: x\r\n${ZAQAR.join('\r\n')}\r\nConnection: close\r\n`
-      const { statuses, last, head: told } = await talk(`${method} ${path} HTTP/1.1\r\n${head}${body}`)
+      const { statuses, last, head: answered } = await talk(`${method} ${path} HTTP/1.1\r\n${head}${body}`)
       expect(statuses, path).toEqual([405])
-      expect(told, path).toMatch(/^allow: (?=.*GET)(?=.*POST)/im)
+      expect(answered, path).toMatch(/^allow: (?=.*GET)(?=.*POST)/im)
       expect(JSON.parse(last), path).toMatchObject({ title: expect.any(String) })
     }
     expect(await statusOf(api.url, { method, path: '/v1/nothing' })).toBe(404)
   })
 
-  test('CONNECT is answered behind the answers before it', async () => {
+  test('CONNECT is answered after the answers before it', async () => {
     const good = 'GET /v1/locks/l HTTP/1.1\r\nHost: x\r\n\r\n'
     const { statuses, last } = await talk(`${good}${good}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
     expect(statuses).toEqual([200, 200, 400])
-    expect(JSON.parse(last)).toMatchObject({ code: 'invalid-http', detail: 'This service is no proxy.' })
+    expect(JSON.parse(last)).toMatchObject({ code: 'invalid-http', detail: 'This service is not a proxy.' })
   })
 })
 
@@ -90,12 +90,12 @@ describe('what a client expects', () => {
         'Connection: close\r\nContent-Length: 10\r\n\r\n{"body":1}',
     )
 
-  test('is to be told to go on', async () => {
+  test('is 100-continue', async () => {
     expect((await expecting('100-continue')).statuses).toEqual([100, 201])
     expect((await expecting('100-Continue')).statuses).toEqual([100, 201])
   })
 
-  test('and nothing else, which is refused by name', async () => {
+  test('and nothing else, which is rejected by name', async () => {
     const { statuses, last } = await expecting('tea')
     expect(statuses).toEqual([400])
     expect(JSON.parse(last)).toMatchObject({ code: 'invalid-argument', argument: 'Expect' })
@@ -103,7 +103,7 @@ describe('what a client expects', () => {
 })
 
 describe('a body', () => {
-  test('that is compressed, or in another charset than UTF-8, is refused by every route', async () => {
+  test('that is compressed, or in another charset than UTF-8, is rejected by every route', async () => {
     const forms = [
       ['Content-Encoding: gzip', JSON_TYPE],
       ['Content-Encoding: br, gzip', JSON_TYPE],
@@ -125,7 +125,7 @@ describe('a body', () => {
     }
   })
 
-  test('that says that it is plain UTF-8 is taken', async () => {
+  test('that declares plain UTF-8 is accepted', async () => {
     const types = ['application/json; charset=utf-8', 'application/json;charset="UTF-8"']
     for (const type of types) {
       const path = `${api.newFeed()}/messages`
@@ -135,7 +135,7 @@ describe('a body', () => {
 })
 
 describe('an answer', () => {
-  test('to a body that is too large arrives, also where the client reads only when it has sent it all', async () => {
+  test('to a body that is too large arrives, also if the client reads only after it has sent everything', async () => {
     for (const path of ['/v1/feeds/f/messages', '/v2/queues/q/messages']) {
       const socket = await openSocket(api.url)
       send(socket, { method: 'POST', path, headers: [...ZAQAR, JSON_TYPE], length: 20_000_000 })
@@ -158,7 +158,7 @@ describe('an answer', () => {
     expect(statuses).toEqual([413, 200])
   })
 
-  test('to a good request is not taken by the garbage behind it', async () => {
+  test('to a good request is not replaced by the one to the garbage after it', async () => {
     const feed = api.newFeed()
     const good = `POST ${feed}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\nContent-Length: 10\r\n\r\n{"body":1}`
     const { statuses, last } = await talk(`${good}${good}GARBAGE\0\r\n\r\n`)
@@ -167,7 +167,7 @@ describe('an answer', () => {
     expect((await api.call('GET', feed, { project: 'default' })).json.total).toBe(2)
   })
 
-  test('to a request that breaks off in its body is one, behind those before it', async () => {
+  test('to a request that breaks off in its body arrives, after those before it', async () => {
     const feed = api.newFeed()
     const head = `POST ${feed}/messages HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}\r\n`
     const good = `${head}Content-Length: 10\r\n\r\n{"body":1}`
@@ -178,7 +178,7 @@ describe('an answer', () => {
   })
 })
 
-describe('a request behind another one on its connection', () => {
+describe('a request after another one on its connection', () => {
   const behind = async (first: string): Promise<{ statuses: number[]; isDone: boolean }> => {
     const feed = api.newFeed()
     const head = `Host: x\r\n${JSON_TYPE}\r\nX-Project-ID: p\r\nConnection: close\r\nContent-Length: 10`
@@ -187,7 +187,7 @@ describe('a request behind another one on its connection', () => {
     return { statuses, isDone: (await api.call('GET', feed, { project: 'p' })).status === 200 }
   }
 
-  test('that asks to close is not carried out', async () => {
+  test('that asks to close is not processed', async () => {
     for (const wish of ['close', 'te, Close', 'close\t', 'keep-alive\r\nConnection: close']) {
       const first = `GET /v1/locks/l HTTP/1.1\r\nHost: x\r\nConnection: ${wish}\r\n\r\n`
       expect(await behind(first), wish).toEqual({ statuses: [200], isDone: false })

@@ -1,5 +1,5 @@
-// The log has one line for each request, none of them an alarm, and none says what was asked behind the path. Of routes with arguments that
-// they take, test/over-http/ holds the same.
+// The log has one line for each request, none of them an alarm, and none shows anything after the path. test/over-http/
+// checks the same for routes with valid arguments.
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-test('every route that is described is asked, and each request is one quiet line', async () => {
+test('every described route is requested, and each request is one quiet line', async () => {
   const { paths } = (await api.call('GET', '/v1/openapi.json')).json as { paths: Record<string, object> }
   let asked = 1
   for (const [path, methods] of Object.entries(paths)) {
@@ -37,7 +37,7 @@ test('every route that is described is asked, and each request is one quiet line
   expect(logged.has('a-secret')).toBe(false)
 })
 
-test('a reader who leaves in the middle of a stream, or of a wait, alarms nobody', async () => {
+test('a reader who leaves in the middle of a stream, or of a wait, raises no alarm', async () => {
   await api.call('POST', '/v1/feeds/left/messages', { body: { body: 1 } })
   const paths = [
     '/v1/feeds/left/tail',

@@ -1,4 +1,4 @@
-// The program as it runs: exit codes, output, signals.
+// The program as a process: exit codes, output, signals.
 
 import { type ChildProcess, exec, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ interface Program {
   readonly exit: Promise<number | null>
 }
 
-/** `output`: a descriptor for all that the program says. */
+/** `output`: a descriptor for the whole output of the program. */
 function run(environment: Record<string, string>, output: 'pipe' | number = 'pipe'): Program {
   const env = { ...process.env, NODE_ENV: '', PORT: '0', PERILUNE_DATA: data, ...environment }
   const child = spawn(process.execPath, commandOf(main), { env, stdio: ['ignore', output, output] })
@@ -56,7 +56,7 @@ async function untilServing(port: number): Promise<void> {
     .toBe(200)
 }
 
-/** Does what curl would do with the line, as a shell reads it: a machine may have no curl. */
+/** Runs the curl command line as a shell reads it: a machine may have no curl. */
 async function asCurl(line: string): Promise<string> {
   const { stdout } = await promisify(exec)(`curl() { printf '%s\\n' "$@"; }; ${line}`)
   const words = stdout.trimEnd().split('\n')
@@ -82,7 +82,7 @@ function serverIsAlive(): boolean {
   }
 }
 
-test('it says where it is and on what, its three lines do what they say, and Ctrl-C ends all of it with 0', async () => {
+test('it prints where it is and its engine, its three lines do what they say, and Ctrl-C ends all of it with 0', async () => {
   const program = run({})
   await untilListening(program)
   expect(program.out()).toMatch(/Perilune listens on http:\/\/127\.0\.0\.1:\d+\nEngine: .+\nDurability: .+\n/)
@@ -94,13 +94,13 @@ test('it says where it is and on what, its three lines do what they say, and Ctr
   expect(answers.map((answer) => answer.slice(0, 3))).toEqual(['201', '200', '201'])
   for (const answer of answers.slice(1)) expect(answer).toContain('"body":{"text":"hello"}')
 
-  // npm passes on what the terminal has sent already.
+  // npm repeats the signal that the terminal has sent already.
   while (program.child.exitCode === null && program.child.kill('SIGINT')) await sleep(5)
   expect(await program.exit).toBe(0)
   expect(serverIsAlive()).toBe(false)
 })
 
-test('in production every line of the output is JSON, one a request, without bodies or headers', async () => {
+test('in production every line of the output is JSON, one per request, without bodies or headers', async () => {
   const program = run({ NODE_ENV: 'production', REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}` })
   await untilListening(program)
   const url = /http:\/\/[\d.:]+/.exec(program.out())?.[0] ?? ''
@@ -121,7 +121,7 @@ test('in production every line of the output is JSON, one a request, without bod
   expect(program.out()).not.toMatch(/3381af92|log-test/)
 })
 
-test('a service that cannot start says so in one line and exits with 1', async () => {
+test('a service that cannot start reports it in one line and exits with 1', async () => {
   const refused = [{ PORT: '99999' }, { REDIS_URL: 'redis://:s3cr3t@127.0.0.1:1' }]
   for (const environment of refused) {
     const program = run(environment)
@@ -131,7 +131,7 @@ test('a service that cannot start says so in one line and exits with 1', async (
   }
 })
 
-test('a wish to stop that comes while it starts is granted once it has started', async () => {
+test('a stop signal during the start takes effect once it has started', async () => {
   const program = run({})
   while (!serverIsAlive() && program.child.exitCode === null) await sleep(5)
   program.child.kill('SIGTERM')
@@ -140,7 +140,7 @@ test('a wish to stop that comes while it starts is granted once it has started',
   expect(serverIsAlive()).toBe(false)
 })
 
-test('a service whose output nobody reads any more serves, and ends when it is told to', async () => {
+test('a service whose output has lost its reader serves, and ends when it is stopped', async () => {
   const port = await freePort()
   const program = run({ PORT: String(port) })
   onTestFinished(() => void program.child.kill('SIGKILL'))
@@ -155,7 +155,7 @@ test('a service whose output nobody reads any more serves, and ends when it is t
 
 const onLinux = test.skipIf(!existsSync('/dev/full'))
 
-onLinux('a service whose log has no room on its disk serves, and ends when it is told to', async () => {
+onLinux('a service whose log has no room on its disk serves, and ends when it is stopped', async () => {
   const port = await freePort()
   const full = openSync('/dev/full', 'w')
   const program = run({ PORT: String(port) }, full)
@@ -168,7 +168,7 @@ onLinux('a service whose log has no room on its disk serves, and ends when it is
   expect(await Promise.race([program.exit, sleep(20_000, 'frozen')])).toBe(0)
 })
 
-test('a service whose output is not read for a while serves, and tells how many lines it dropped', async () => {
+test('a service whose output is not read for a while serves, and reports how many lines it dropped', async () => {
   const port = await freePort()
   const path = join(data, 'output')
   execFileSync('mkfifo', [path])

@@ -14,20 +14,20 @@ const LAST_RESORT_MS = 25_000
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-// That nobody reads the output any more (`npm start | head -1`) is no reason to stop.
+// A closed output (`npm start | head -1`) is no reason to stop.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 
 const HELP = `perilune-server
 perilune-server flush [NAME ...] [--once] [--wait SPAN]
 
-Serves, or brings counters into their databases: perilune-server flush --help says more.
+Runs the service, or flushes counters to their databases: see perilune-server flush --help.
 
-  --help       this
-  --version    of perilune-server
+  --help       prints this text
+  --version    prints the version of perilune-server
 
-All else stands in the environment: REDIS_URL (else a private server is found or started), HOST (127.0.0.1), PORT (8080),
-PERILUNE_DATA (.perilune), PERILUNE_NAMESPACE (perilune), PERILUNE_COUNTERS, LOG_LEVEL (info), and what docs/http of the
-repository of Perilune names.
+The environment has the settings: REDIS_URL (without it a private server is found or started), HOST (127.0.0.1),
+PORT (8080), PERILUNE_DATA (.perilune), PERILUNE_NAMESPACE (perilune), PERILUNE_COUNTERS, LOG_LEVEL (info), and those in
+docs/http of the repository of Perilune.
 `
 
 const [command, ...rest] = process.argv.slice(2)
@@ -49,7 +49,7 @@ async function serve(): Promise<void> {
   }
 }
 
-/** A second wish to stop is npm's, who passes on what the terminal has sent already. */
+/** A second stop signal is from npm, which repeats the one of the terminal. */
 async function flush(args: readonly string[]): Promise<void> {
   const ending = new AbortController()
   const end = (): void => ending.abort()
@@ -57,8 +57,8 @@ async function flush(args: readonly string[]): Promise<void> {
   try {
     const { flushCommand } = await import('./flush-command.ts')
     const output = new Output(1, { dropped: (lines) => `${lines} lines could not be written` })
-    const told = (line: string): void => output.write(`${line}\n`)
-    const code = await flushCommand(args, process.env, { say: told, signal: ending.signal })
+    const print = (line: string): void => output.write(`${line}\n`)
+    const code = await flushCommand(args, process.env, { say: print, signal: ending.signal })
     await output.close()
     process.exit(code)
   } catch (error) {
@@ -75,7 +75,7 @@ function fail(line: string): never {
   process.exit(1)
 }
 
-/** As pino writes it. */
+/** In the format of pino. */
 function logDropped(lines: number): string {
   const msg = 'lines of the log were dropped: they could not be written'
   return JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, hostname: hostname(), lines, msg })
@@ -92,13 +92,13 @@ function welcome({ url, engine, log }: Service, output: Output): void {
 }
 
 /**
- * A terminal's Ctrl-C reaches npm and the service, and npm passes its own on: the same wish may come
- * twice, and must not end the draining. One that comes while the service starts counts once it has.
+ * A terminal's Ctrl-C reaches npm and the service, and npm repeats it: the same signal may arrive twice, and must not
+ * cut the draining. A signal during the start takes effect after it.
  */
 function closeOnSignal(starting: Promise<Service>, output: Output): void {
   const grace = closeWithGrace({ delay: LAST_RESORT_MS, skip: ['SIGINT', 'SIGTERM'] }, async ({ err }) => {
     const service = await starting
-    // Not as fatal: pino then waits until that is written, for ever where nobody reads it.
+    // Not as fatal: pino then waits until the line is written, forever if the output is not read.
     if (err) service.log.error({ err }, 'closing after an error')
     await service.close()
     await output.close()

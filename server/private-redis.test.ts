@@ -1,4 +1,4 @@
-// What becomes of the redis-server that the service runs itself, as those see it who ask the service.
+// The private redis-server of the service, as its clients see it.
 import { expect, onTestFinished, test } from 'vitest'
 import { useRedis, type Machine, setup } from './engine/engine-fixture.ts'
 import { type Service, startService } from './service.ts'
@@ -23,7 +23,7 @@ const readiness = async ({ url }: Service): Promise<[number, unknown]> => {
   return [answer.status, description]
 }
 
-test('a second service is told the address of the first', async () => {
+test('a second service reports the address of the first', async () => {
   const machine = setup()
   useRedis(machine)
   const { url } = await start(machine)
@@ -33,10 +33,10 @@ test('a second service is told the address of the first', async () => {
   )
 })
 
-test('is started again when it was killed, and /readyz says so until it serves', async () => {
+test('is restarted when it was killed, and /readyz reports it until it serves', async () => {
   const machine = setup()
   useRedis(machine)
-  // Or a server that is killed may forget what it has just acknowledged.
+  // Otherwise a killed server may lose what it has just acknowledged.
   const service = await start(machine, { PERILUNE_FSYNC: 'always' })
   expect(await post(service, 'kept')).toBe(201)
   useRedis(machine, 'while [ ! -e "${0%/*}/go" ]; do /bin/sleep 0.05; done')
@@ -44,7 +44,7 @@ test('is started again when it was killed, and /readyz says so until it serves',
   for (const pid of machine.servers()) process.kill(pid, 'SIGKILL')
   await expect
     .poll(() => readiness(service))
-    .toEqual([503, 'Not ready: the private Redis has ended, and is being started again.'])
+    .toEqual([503, 'Not ready: the private Redis has ended, and is being restarted.'])
   machine.program('go', '')
   await expect.poll(() => readiness(service)).toEqual([200, undefined])
 
@@ -52,7 +52,7 @@ test('is started again when it was killed, and /readyz says so until it serves',
   expect(await read.text()).toContain('"body":"kept"')
 })
 
-test('that cannot write to its disk is told as that by /readyz, and stops with the service', async () => {
+test('that cannot write to its disk is reported by /readyz, and stops with the service', async () => {
   const machine = setup()
   useRedis(machine, `trap '' XFSZ; ulimit -f 400`)
   const service = await start(machine)

@@ -42,7 +42,7 @@ test('a service serves from its start to its end', async () => {
   await expect(fetch(`${service.url}/livez`)).rejects.toThrow('fetch failed')
 })
 
-test('closing takes no more connections and lets requests under way finish', async () => {
+test('closing accepts no more connections and lets running requests finish', async () => {
   const proxy = await startProxy(redis.port)
   const service = await start({ REDIS_URL: `redis://:secret@127.0.0.1:${proxy.port}` })
   await post(service.url)
@@ -64,7 +64,7 @@ test('closing takes no more connections and lets requests under way finish', asy
   await proxy.stop()
 })
 
-test('closing carries out no request behind the last one that is answered', async () => {
+test('closing processes no request after the last one that is answered', async () => {
   const proxy = await startProxy(redis.port)
   const service = await start({ REDIS_URL: `redis://:secret@127.0.0.1:${proxy.port}` })
   const socket = await openSocket(service.url)
@@ -78,18 +78,18 @@ test('closing carries out no request behind the last one that is answered', asyn
   send(socket, { method: 'POST', path: '/v1/feeds/behind/messages', headers, body: '{"body":1}' })
   await sleep(50)
   const closing = service.close()
-  let told = ''
-  socket.on('data', (piece) => (told += String(piece)))
+  let received = ''
+  socket.on('data', (piece) => (received += String(piece)))
   await Promise.all([once(socket, 'close'), closing])
   await proxy.stop()
 
   const later = await start({})
   onTestFinished(() => later.close())
-  expect(told.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
+  expect(received.match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200'])
   expect((await fetch(`${later.url}/v1/feeds/behind`)).status).toBe(404)
 })
 
-test('closing lets clients take large answers to their ends', async () => {
+test('closing lets clients read large answers to their ends', async () => {
   const service = await start({})
   const messages = [{ body: 'x'.repeat(4_000_000) }]
   await fetch(`${service.url}/v1/feeds/large/messages`, {
@@ -114,7 +114,7 @@ test('closing lets clients take large answers to their ends', async () => {
   expect(JSON.parse(text.slice(text.indexOf('\r\n\r\n'))).messages[0].body).toHaveLength(4_000_000)
 })
 
-test('a port that is taken is told in one line', async () => {
+test('a port that is taken is reported in one line', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const address = taken.address()
@@ -126,11 +126,11 @@ test('a port that is taken is told in one line', async () => {
   taken.close()
 })
 
-test('a host that is not ours is told in one line', async () => {
+test('a host of another machine is reported in one line', async () => {
   expect(await failureOf({ HOST: '192.0.2.1' })).toMatch(/^cannot listen on 192\.0\.2\.1 port 0: \w+$/)
 })
 
-test('a Redis that cannot be reached, and a wrong password, are told in one line without the password', async () => {
+test('a Redis that cannot be reached, and a wrong password, are reported in one line without the password', async () => {
   for (const place of ['s3cr3t@127.0.0.1:1', `s3cr3t@127.0.0.1:${redis.port}`]) {
     const message = await failureOf({ REDIS_URL: `redis://:${place}` })
     expect(message).not.toMatch(/s3cr3t|\n/)
@@ -138,11 +138,11 @@ test('a Redis that cannot be reached, and a wrong password, are told in one line
   }
 })
 
-test('settings that make no sense stop the service before anything starts', async () => {
+test('invalid settings stop the service before anything starts', async () => {
   expect(await failureOf({ PORT: 'http' })).toMatch(/^PORT must be/)
 })
 
-test('a user of Redis without the rights that the scripts need is warned of', async () => {
+test('a user of Redis without the rights that the scripts need causes a warning', async () => {
   const open = await startRedis()
   onTestFinished(() => open.stop())
   await ask(open.port, 'ACL', 'SETUSER', 'weak', 'on', '>weak', '~*', '+ping', '+info')

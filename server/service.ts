@@ -21,13 +21,16 @@ export interface Service {
   readonly url: string
   readonly engine: Engine
   readonly log: App['log']
-  /** Takes no more requests, lets those under way finish, stops what was started. Repeated: the same promise. */
+  /**
+   * Accepts no more requests, lets running ones finish, and stops what was started. Repeated calls return the same
+   * promise.
+   */
   close(): Promise<void>
 }
 
 const DRAIN_MS = 10_000
 
-/** Rejects with StartError, and leaves nothing running, when the service cannot start. */
+/** Rejects with StartError, and leaves nothing running, if the service cannot start. */
 export async function startService(
   environment: Environment,
   say: (line: string) => void,
@@ -90,14 +93,14 @@ async function serve(
   }
 }
 
-/** A service that is not ready yet starts all the same, and says why it is not. */
+/** A service that is not ready yet starts all the same, and warns with the reason. */
 function withWarning(engine: Engine, obstacle: string | null): Engine {
   return obstacle === null ? engine : { ...engine, warnings: [...engine.warnings, `not ready: ${obstacle}`] }
 }
 
 async function drain(app: App): Promise<void> {
   const impatience = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
-  // A connection whose last answer went out after the closing began would otherwise be kept alive.
+  // A connection whose last answer left after the closing began would otherwise be kept alive.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
   await app.close()
   clearTimeout(impatience)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { StartError } from './process/environment.ts'
 import { readSettings } from './settings.ts'
 
-test('nothing said means loopback, port 8080 and a directory of our own', () => {
+test('an empty environment means loopback, port 8080 and the default directory', () => {
   expect(readSettings({})).toEqual({
     host: '127.0.0.1',
     port: 8080,
@@ -13,7 +13,7 @@ test('nothing said means loopback, port 8080 and a directory of our own', () => 
   expect(readSettings({ PORT: '', HOST: '' })).toEqual(readSettings({}))
 })
 
-test('what is said counts', () => {
+test('given settings are used', () => {
   const environment = {
     HOST: '::1',
     PORT: '0',
@@ -38,7 +38,7 @@ test.each([
   ['PERILUNE_NAMESPACE', 'a b'],
   ['PERILUNE_NAMESPACE', 'x'.repeat(65)],
   ['LOG_LEVEL', 'loud'],
-])('%s=%s is refused in one line that names it', (name, value) => {
+])('%s=%s is rejected in one line that names it', (name, value) => {
   const read = (): unknown => readSettings({ [name]: value })
   expect(read).toThrow(StartError)
   expect(read).toThrow(new RegExp(`^${name} must be [^\n]*$`))

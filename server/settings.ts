@@ -1,4 +1,4 @@
-// What the environment says, checked before anything starts.
+// The settings of the environment, checked before anything starts.
 
 import { type Environment, StartError } from './process/environment.ts'
 
@@ -6,7 +6,7 @@ export interface ServiceSettings {
   readonly host: string
   readonly port: number
   readonly namespace: string
-  /** Where our own engine keeps its files. */
+  /** The directory of the private engine. */
   readonly directory: string
   readonly logLevel: string
 }

@@ -1,4 +1,4 @@
-// What others have stored as JSON and is none: everything else is answered as if it were not there.
+// Stored data that other programs wrote and that is not JSON: all valid data next to it is still answered.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-describe('a message that is no JSON', () => {
+describe('a message that is not JSON', () => {
   async function setup() {
     const name = randomUUID()
     const feed = `/v1/feeds/${name}`
@@ -29,7 +29,7 @@ describe('a message that is no JSON', () => {
     return { feed, id }
   }
 
-  test('stands beside the others of a page, by its bytes', async () => {
+  test('is listed among the others of a page, by its bytes', async () => {
     const { feed, id } = await setup()
     const page = await api.call('GET', `${feed}/messages`)
     expect(bodiesOf(page)).toEqual([1, 2, 3])
@@ -76,7 +76,7 @@ describe('a message that is no JSON', () => {
     expect(text).toContain(UNDECODABLE.base64)
   })
 
-  test('is passed over in /v2', async () => {
+  test('is skipped in /v2', async () => {
     await using app = await startApp(inject('redisPort'))
     const queue = `/v2/queues/${randomUUID()}`
     const call = (method: string, path: string, body?: object) =>
@@ -95,7 +95,7 @@ describe('a message that is no JSON', () => {
   })
 })
 
-describe.each(['', '?partitions=2'])('a payload that is no JSON, in a queue%s', (query) => {
+describe.each(['', '?partitions=2'])('a payload that is not JSON, in a queue%s', (query) => {
   async function setup() {
     const name = randomUUID()
     const path = `/v1/queues/${name}`
@@ -110,7 +110,7 @@ describe.each(['', '?partitions=2'])('a payload that is no JSON, in a queue%s', 
     return { path, raw, bad, ids }
   }
 
-  test('is dead once somebody claims it, and the others are claimed', async () => {
+  test('is dead once it is claimed, and the others are claimed', async () => {
     const { path, bad } = await setup()
     const { json } = await api.call('POST', `${path}/claims${query}`, { body: { limit: 3 } })
     expect(json.jobs.map(({ payload }: { payload: unknown }) => payload)).toEqual([1, 2])
@@ -122,7 +122,7 @@ describe.each(['', '?partitions=2'])('a payload that is no JSON, in a queue%s', 
     })
   })
 
-  test('stands in its place in each list, and so does a result', async () => {
+  test('keeps its place in each list, and so does a result', async () => {
     const { path, raw, ids, bad } = await setup()
     const and = query === '' ? '?' : `${query}&`
     const page = await api.call('GET', `${path}/jobs${and}state=grouped`)

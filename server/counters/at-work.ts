@@ -1,4 +1,5 @@
-// The counters of a service that runs: needed, flushed where nobody else does it, and told of in its log.
+// The counters of a running service: a prerequisite of its readiness, flushed by it unless another process does that,
+// and watched in its log.
 
 import type { FastifyBaseLogger } from 'fastify'
 import type { Flushing, Loss, Perilune } from 'perilune'
@@ -9,18 +10,18 @@ import { needOf, type OpenCounters, openCounters, type Tables, troubleOf } from 
 export interface CountersAtWork {
   readonly counters: readonly OpenCounters[]
   readonly needs: readonly Prerequisite[]
-  /** Flushes in the background, until what it answers is closed. */
+  /** Flushes in the background until the returned object is closed. */
   flush(): BackgroundFlush
 }
 
 interface BackgroundFlush {
-  /** Flushes what is pending, unless that takes long. */
+  /** Flushes the pending increments, with a time limit. */
   close(): Promise<void>
 }
 
 type OnTrouble = (key: string, reason: string) => void
 
-// What is pending by then stays where it is, and whoever flushes next brings it.
+// Increments that are still pending then stay in Redis for the next flush of any process.
 const CLOSING_MS = 5000
 
 /** Throws StartError. */

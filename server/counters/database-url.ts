@@ -1,4 +1,4 @@
-// Where a database is, as an entry says it. It may hold a password: never print it.
+// The address of a database, from an entry. It may contain a password: never print it.
 
 /** What such a text must be, in words. */
 export const DATABASE_URL =
@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, DatabaseUrl['kind']>> = {
   'mariadb:': 'mysql',
 }
 
-/** A text that says what is wrong with it when it is none; it does not repeat it. */
+/** Returns the parsed URL, or a text that says what is wrong with it, without repeating the URL. */
 export function readDatabaseUrl(text: string): DatabaseUrl | string {
   if (text.startsWith('sqlite:')) {
     return pathOf(text) === '' ? DATABASE_URL : { kind: 'sqlite', url: text }
@@ -24,14 +24,14 @@ export function readDatabaseUrl(text: string): DatabaseUrl | string {
   const url = URL.canParse(text) ? new URL(text) : null
   const kind = KINDS[url?.protocol ?? '']
   if (url === null || kind === undefined || url.hostname === '') return DATABASE_URL
-  // Else it would be taken for the name of the database, and told when there is none of that name.
+  // Otherwise it would be taken for the name of the database, and end up in an error message.
   const isCut = /@/.test(url.pathname + url.search + url.hash)
   return isCut || !isDecodable(url)
     ? 'must have / ? # % and @ of a password as %2F %3F %23 %25 and %40'
     : { kind, url: text }
 }
 
-/** Of a file of SQLite: `sqlite:shop.db` and `sqlite:///var/shop.db`, too. */
+/** The path of a file of SQLite: accepts `sqlite:shop.db` and `sqlite:///var/shop.db`, too. */
 export function pathOf(url: string): string {
   return url.replace(/^sqlite:(?:\/\/)?/, '')
 }

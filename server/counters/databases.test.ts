@@ -1,4 +1,4 @@
-// A service with real databases behind its counters: one that is away, comes back, and keeps its password to itself.
+// A service with real databases of counters: one that is away, comes back, and does not leak its password.
 
 import { randomUUID } from 'node:crypto'
 import { renameSync } from 'node:fs'
@@ -42,18 +42,18 @@ async function proxied(kind: 'postgres' | 'mariadb'): Promise<Proxy> {
   return proxy
 }
 
-interface Told {
+interface Answer {
   readonly status: number
   readonly text: string
 }
 
-async function post({ url }: Service, path: string, body: object): Promise<Told> {
+async function post({ url }: Service, path: string, body: object): Promise<Answer> {
   const sent = { method: 'POST', headers: JSON_BODY, body: JSON.stringify(body) }
   const answer = await fetch(`${url}/v1/counters/${path}`, sent)
   return { status: answer.status, text: await answer.text() }
 }
 
-const increment = (service: Service, name: string, id: number): Promise<Told> =>
+const increment = (service: Service, name: string, id: number): Promise<Answer> =>
   post(service, `${name}/increments`, { id })
 
 async function note(service: Service, name: string, id: number, by: number): Promise<unknown> {
@@ -73,7 +73,7 @@ const OPENERS = {
 } as const
 
 test.each(['sqlite', 'postgres', 'mariadb'] as const)(
-  'increments reach a table of %s by themselves, and as the service closes',
+  'increments reach a table of %s without a call, and when the service closes',
   async (kind) => {
     const items = await kept(await OPENERS[kind]())
     const place = { ...items.entry, fsyncGrace: '0s' }
@@ -94,7 +94,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
   },
 )
 
-/** On a server of its own: transactions that other tests have open would hold back what is counted. */
+/** On a server of its own: open transactions of other tests would hold back the counting. */
 async function alone(kind: keyof typeof OPENERS): Promise<Items> {
   if (kind !== 'postgres') return kept(await OPENERS[kind]())
   const server = await startPostgres()
@@ -103,17 +103,17 @@ async function alone(kind: keyof typeof OPENERS): Promise<Items> {
 }
 
 test.each(['sqlite', 'postgres', 'mariadb'] as const)(
-  'rows of %s are counted by themselves, and shown before that, once their table is there',
+  'rows of %s are counted without a call, and shown before that, once their table exists',
   async (kind) => {
     const items = await alone(kind)
     const { database, ...target } = items.entry
     const events = { table: 'votes', id: 'item', amount: 'points', target }
     const service = await start({ votes: { database, events, flushEvery: '50ms', partitions: 2 } })
     const ready = (): Promise<Response> => fetch(`${service.url}/readyz`)
-    const told = await ready()
-    expect([told.status, await told.text()]).toEqual([
+    const answer = await ready()
+    expect([answer.status, await answer.text()]).toEqual([
       503,
-      expect.stringContaining('the counters votes: there is no table votes'),
+      expect.stringContaining('the counters votes: the table votes does not exist'),
     ])
 
     await items.makeVotes()
@@ -121,7 +121,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
     await items.run('INSERT INTO votes (item, points) VALUES (7, 2)')
     expect(await valueOf(service, 'votes', 7)).toBe(42)
     await items.run('INSERT INTO votes (item, points) VALUES (7, -1)')
-    // A round that comes between row and note makes it count twice until the next one.
+    // A round between row and note counts it twice until the next one.
     expect([41, 40]).toContain(await note(service, 'votes', 7, -1))
 
     await expect.poll(() => items.votes()).toEqual({ 7: 41 })
@@ -130,7 +130,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
 )
 
 test.each(['sqlite', 'postgres', 'mariadb'] as const)(
-  'what transactions of %s have added is counted by itself, each idempotency key once',
+  'additions in transactions of %s are counted without a call, each idempotency key once',
   async (kind) => {
     const items = await alone(kind)
     const { database, ...target } = items.entry
@@ -156,7 +156,7 @@ test.each(['sqlite', 'postgres', 'mariadb'] as const)(
 )
 
 test.each(['postgres', 'mariadb'] as const)(
-  'a %s that is away makes the service not ready; once it is there counting does not need it',
+  'a %s that is away makes the service not ready; once it was there, counting does not need it',
   async (kind) => {
     const proxy = await proxied(kind)
     const items = await kept(await OPENERS[kind](proxy.port))
@@ -184,7 +184,7 @@ test.each(['postgres', 'mariadb'] as const)(
   },
 )
 
-test('a file of SQLite that is not there is waited for, and not made', async () => {
+test('a file of SQLite that does not exist is waited for, and not created', async () => {
   const items = await kept(await sqliteItems())
   renameSync(items.file, `${items.file}.away`)
   const service = await start({ votes: { ...items.entry, fsyncGrace: '0s', flushEvery: '20ms' } })
@@ -198,11 +198,11 @@ test('a file of SQLite that is not there is waited for, and not made', async () 
   await expect.poll(async () => (await items.votes())['7']).toBe(41)
 })
 
-test('a table that is not as it must be is told by its name, until it is', async () => {
+test('an unsuitable table is reported by its name until it is corrected', async () => {
   const items = await kept(await sqliteItems())
   const service = await start({ late: { ...items.entry, table: 'late' } })
-  const told = await (await fetch(`${service.url}/readyz`)).text()
-  expect(told).toContain('the counters late: there is no table late')
+  const reason = await (await fetch(`${service.url}/readyz`)).text()
+  expect(reason).toContain('the counters late: the table late does not exist')
 
   await items.run('CREATE TABLE late (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL)')
 
@@ -221,7 +221,7 @@ test('entries on one server share its connections', async () => {
   expect(proxy.openConnections).toBeGreaterThan(0)
 })
 
-test('a wrong password keeps the service from being ready, and is told nobody', async () => {
+test('a wrong password keeps the service from being ready, and is not disclosed', async () => {
   const items = await kept(await mariadbItems())
   const lines: string[] = []
   const database = items.entry.database.replace(encodeURIComponent(PASSWORD), 'wr0ng-s3cr3t')
@@ -233,12 +233,12 @@ test('a wrong password keeps the service from being ready, and is told nobody', 
   const { status, text } = await increment(service, 'votes', 7)
 
   expect([ready.status, status]).toEqual([503, 503])
-  const told = [await ready.text(), text, ...lines, ...service.engine.warnings].join('\n')
+  const output = [await ready.text(), text, ...lines, ...service.engine.warnings].join('\n')
   expect(lines.join('\n')).toContain('Access denied')
-  expect(told).not.toMatch(/wr0ng|s3cr3t|p4ss/)
+  expect(output).not.toMatch(/wr0ng|s3cr3t|p4ss/)
 })
 
-test('an entry that cannot be keeps the service from starting', async () => {
+test('an invalid entry keeps the service from starting', async () => {
   const error: unknown = await start({ votes: { database: 'mysql://:s3cr3t@db/x', table: 7 } }).catch(
     (reason: unknown) => reason,
   )

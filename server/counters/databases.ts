@@ -1,5 +1,5 @@
-// The databases of counters. Their clients are loaded where an entry names such a database; what is on the same server
-// shares its connections, and none connects before it is asked for something.
+// The databases of counters. A client library is loaded only if an entry names its database. Entries on the same server
+// share its connections, and none connects before its first use.
 
 import type { EventSource, OutboxSource, Sink } from 'perilune'
 import { mysql, mysqlEvents, mysqlOutbox } from 'perilune/mysql'
@@ -15,7 +15,7 @@ import { type DatabaseUrl, pathOf } from './database-url.ts'
 import type { EntryEvents, EntryOutbox, EntryTarget } from './entry-schema.ts'
 import { SqliteFile } from './sqlite-file.ts'
 
-/** Where counters are kept, over one client. */
+/** The database of counters, over one client. */
 export interface Database {
   sink(target: EntryTarget): Sink
   events(events: EntryEvents): EventSource
@@ -41,7 +41,7 @@ export class Databases {
     const opened = await Promise.allSettled(this.#open.values())
     this.#open.clear()
     const databases = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
-    // One that is away says no goodbye.
+    // A database that is away does not answer the closing.
     await within(CLOSING_MS, Promise.allSettled(databases.map((database) => database.close())))
   }
 }
@@ -73,7 +73,7 @@ async function openPostgres(connectionString: string): Promise<Database> {
     query_timeout: 2 * PATIENCE_MS,
     keepAlive: true,
   })
-  pool.on('error', () => undefined) // an idle connection was lost: whoever needs one opens another
+  pool.on('error', () => undefined) // an idle connection was lost: the next query opens another
   return {
     sink: (target) => postgres(pool, target),
     events: (events) => postgresEvents(pool, events),

@@ -1,4 +1,4 @@
-// What an entry of PERILUNE_COUNTERS may say. Descriptions say what would be right.
+// The schema of an entry of PERILUNE_COUNTERS. Descriptions say what would be right.
 
 import {
   type TObject,
@@ -15,11 +15,11 @@ import { Compile, type Validator } from 'typebox/compile'
 import { DATABASE_URL } from './database-url.ts'
 
 export type EntryTarget = Parameters<typeof sqlite>[1]
-/** With the columns of each database; an entry has those of its own. */
+/** With the columns of every database; an entry only has those of its own. */
 export type EntryEvents = Parameters<typeof postgresEvents>[1] & Parameters<typeof mysqlEvents>[1]
 export type EntryOutbox = Parameters<typeof postgresOutbox>[1]
 
-/** What the schema lets through, of each mode. */
+/** The members that the schema accepts, of each mode. */
 export interface GivenEntry extends Partial<EntryTarget> {
   readonly database: string
   readonly events?: EntryEvents
@@ -55,13 +55,13 @@ const flushEvery = Type.Unsafe({
   type: ['string', 'boolean'],
   pattern: `^${DURATION}$`,
   not: { const: true },
-  description: "must be a duration such as '1s', or false where somebody else flushes",
+  description: "must be a duration such as '1s', or false if another process flushes",
 })
 const project = Type.Unsafe({
   type: ['string', 'null'],
   minLength: 1,
   maxLength: 256,
-  description: 'must be the tenant that sees them, or null where none does',
+  description: 'must be the tenant that sees them, or null for none',
 })
 const idempotencyTtl = some(DURATION, "a duration such as '24h'")
 const table = (example: string): TSchema =>
@@ -76,8 +76,8 @@ const TARGET = {
 }
 const EVENTS = {
   table: table('votes'),
-  id: matching(COLUMN, 'the name of the column of the counter that a row is for, such as item_id'),
-  amount: column('what a row counts, such as points'),
+  id: matching(COLUMN, 'the name of the column with the id of the counter, such as item_id'),
+  amount: column('the number to add, such as points'),
   at: column('the time of a row, such as created_at'),
   tx: column('the transaction of a row, such as tx'),
   counted: column('whether a row was counted, such as counted'),
@@ -89,7 +89,7 @@ const retention = some(`(${DURATION}|forever)`, "a duration such as '10m', or 'f
 const OWNER = {
   flushEvery: Type.Optional(flushEvery),
   project: Type.Optional(project),
-  name: some('[^]+', 'what their tenant calls them'),
+  name: some('[^]+', 'the name that their tenant uses'),
 }
 const SHOWN = { partitions: count(256), batchSize: count(10_000), retention, ...OWNER }
 const RIGHT = 'a database and a table, events or an outbox'
@@ -118,14 +118,14 @@ const VALIDATORS: Readonly<Record<Mode, Validator>> = {
   durable: Compile(SCHEMAS.durable),
 }
 
-/** How an entry counts, by what it names. */
+/** The mode of an entry, by the members that it has. */
 export function modeOf(given: unknown): Mode {
   const { events, outbox } = Object(given) as { events?: unknown; outbox?: unknown }
   if (events !== undefined) return 'derived'
   return outbox === undefined ? 'delta' : 'durable'
 }
 
-/** What is wrong with an entry, without what it says: that may be a password. Null when nothing is. */
+/** What is wrong with an entry, without its values, which may be passwords. Null if it is valid. */
 export function flawOf(given: unknown): string | null {
   const mode = modeOf(given)
   const [finding] = VALIDATORS[mode].Errors(given)
@@ -142,7 +142,7 @@ function flawAt(root: TObject, path: readonly string[], flaw: string): string {
     const { properties = {} } = schema as Partial<TObject>
     place += `.${member}`
     const known = Object.hasOwn(properties, member) ? properties[member] : undefined
-    if (known === undefined) return `${place} is not known; there are ${Object.keys(properties).join(', ')}`
+    if (known === undefined) return `${place} is not known; known are ${Object.keys(properties).join(', ')}`
     schema = known
   }
   return `${place}${flaw} ${String(Object(schema).description)}`

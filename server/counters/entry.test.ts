@@ -22,15 +22,15 @@ function failureOf(counters: unknown): string {
     expect(error).toBeInstanceOf(StartError)
     return (error as Error).message
   }
-  throw new Error('it was taken')
+  throw new Error('it was accepted')
 }
 
-test('nothing said means no counters', () => {
+test('an empty environment means no counters', () => {
   expect(readCountersEntries({})).toEqual([])
   expect(read({})).toEqual([])
 })
 
-test('an entry that says little belongs to the default tenant and is flushed every second', () => {
+test('a minimal entry belongs to the default tenant and is flushed every second', () => {
   expect(read({ votes: PLACE })).toEqual([
     {
       key: 'votes',
@@ -46,7 +46,7 @@ test('an entry that says little belongs to the default tenant and is flushed eve
   ])
 })
 
-test('an entry says whose it is, what its columns are, how it counts and who flushes', () => {
+test('an entry names its tenant, its columns, how it counts and who flushes', () => {
   const options = {
     partitions: 16,
     retention: 'forever',
@@ -104,7 +104,7 @@ test('counters of an application, which no tenant sees, keep their name', () => 
   expect(read({ votes: { ...PLACE, project: null } })).toMatchObject([{ project: null, name: 'votes' }])
 })
 
-test('the same name of two tenants is two counters', () => {
+test('the same name of two tenants is two sets of counters', () => {
   const both = { a: { ...PLACE, name: 'votes' }, b: { ...PLACE, name: 'votes', project: 'bob' } }
   expect(read(both).map(({ name }) => name)).toEqual(['v1:default/votes', 'v1:bob/votes'])
 })
@@ -120,7 +120,7 @@ test.each([
   expect(read({ votes: { ...PLACE, database } })[0]?.database.kind).toBe(kind)
 })
 
-test('a file holds them as well', () => {
+test('a file may contain the entries', () => {
   const folder = mkdtempSync(join(tmpdir(), 'perilune-entries-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'counters.json')
@@ -129,11 +129,11 @@ test('a file holds them as well', () => {
   expect(read(file)).toEqual(read({ votes: PLACE }))
 
   writeFileSync(file, '{"votes": {"database": "postgres://ada:s3cr3t@db/shop",}}')
-  expect(failureOf(file)).toBe(`the file ${file} of PERILUNE_COUNTERS is no JSON`)
+  expect(failureOf(file)).toBe(`the file ${file} of PERILUNE_COUNTERS is not valid JSON`)
   expect(failureOf(join(folder, 'none.json'))).toMatch(/^PERILUNE_COUNTERS must be a file .*\(ENOENT\)$/)
 })
 
-test('the entries that the docs show are taken', () => {
+test('the entries that the docs show are accepted', () => {
   const page = readFileSync(new URL('../../docs/http/counters.md', import.meta.url), 'utf8')
   const shown = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].flatMap(([, text = '']) => read(text))
   expect(shown.map(({ mode }) => mode)).toEqual(['delta', 'derived', 'durable', 'delta'])
@@ -144,7 +144,7 @@ test.each([
   [{ votes: 7 }, 'votes must be an object with a database and a table'],
   [{ votes: { table: 'items' } }, 'votes.database is missing, and must be sqlite:/path/file.db, '],
   [{ votes: { database: 'sqlite:x' } }, 'votes.table is missing, and must be the name of a table'],
-  [{ votes: { ...PLACE, tables: 'x' } }, 'votes.tables is not known; there are database, table, id'],
+  [{ votes: { ...PLACE, tables: 'x' } }, 'votes.tables is not known; known are database, table, id'],
   [{ votes: { ...PLACE, database: 'sqlite:' } }, 'votes.database must be sqlite:/path/file.db, '],
   [{ votes: { ...PLACE, database: 'redis://:s3cr3t@db' } }, 'votes.database must be sqlite:/path/file.db, '],
   [{ votes: { ...PLACE, database: 's3cr3t' } }, 'votes.database must be sqlite:/path/file.db, '],
@@ -167,12 +167,12 @@ test.each([
   [{ votes: { ...PLACE, flushEvery: '0s' } }, 'votes.flushEvery must be between 10ms and 1d'],
   [{ votes: { ...PLACE, flushEvery: '30d' } }, 'votes.flushEvery must be between 10ms and 1d'],
   [{ votes: { ...PLACE, project: '' } }, 'votes.project must be the tenant that sees them, or null'],
-  [{ votes: { ...PLACE, name: '' } }, 'votes.name must be what their tenant calls them'],
+  [{ votes: { ...PLACE, name: '' } }, 'votes.name must be the name that their tenant uses'],
   [{ votes: { ...PLACE, name: 'x'.repeat(600) } }, 'votes.name must be at most'],
   [{ votes: { ...ROWS, events: 7 } }, 'votes.events must be an object with a table, an id and a target'],
   [
     { votes: { ...ROWS, events: { table: 'votes', target: { table: 'items' } } } },
-    'votes.events.id is missing, and must be the name of the column of the counter that a row is for',
+    'votes.events.id is missing, and must be the name of the column with the id of the counter',
   ],
   [
     { votes: { ...ROWS, events: { ...EVENTS, target: {} } } },
@@ -181,7 +181,7 @@ test.each([
   [{ votes: { ...ROWS, events: { ...EVENTS, table: 'a b' } } }, 'votes.events.table must be the name of a'],
   [
     { votes: { ...ROWS, events: { ...EVENTS, points: 'p' } } },
-    'votes.events.points is not known; there are table, id, amount, at, tx, counted, key, target',
+    'votes.events.points is not known; known are table, id, amount, at, tx, counted, key, target',
   ],
   [
     { votes: { ...ROWS, events: { ...EVENTS, tx: 'tx' } } },
@@ -193,26 +193,26 @@ test.each([
   ],
   [
     { votes: { ...ROWS, fsyncGrace: '2s' } },
-    'votes.fsyncGrace is not known; there are database, events, partitions, ',
+    'votes.fsyncGrace is not known; known are database, events, partitions, ',
   ],
   [
     { votes: { ...ROWS, table: 'items' } },
-    'votes.table is not known; there are database, events, partitions, ',
+    'votes.table is not known; known are database, events, partitions, ',
   ],
-  [{ votes: { ...ROWS, outbox: {} } }, 'votes.outbox is not known; there are database, events, partitions, '],
+  [{ votes: { ...ROWS, outbox: {} } }, 'votes.outbox is not known; known are database, events, partitions, '],
   [{ votes: { ...ROWS, batchSize: 10_001 } }, 'votes.batchSize must be a whole number from 1 to 10000'],
   [{ votes: { database: 'sqlite:x', outbox: {} } }, 'votes.outbox.table is missing, and must be the name of'],
   [
     { votes: { database: 'sqlite:x', outbox: { table: 'items', idempotencyTtl: 1 } } },
     `votes.outbox.idempotencyTtl ${DURATION}24h'`,
   ],
-  [{ a: PLACE, b: { ...PLACE, name: 'a' } }, 'b is called what a is called'],
-])('%j is refused in a line that names the entry and what would be right', (counters, expected) => {
+  [{ a: PLACE, b: { ...PLACE, name: 'a' } }, 'b has the same name as a'],
+])('%j is rejected in a line that names the entry and what would be right', (counters, expected) => {
   const message = failureOf(counters)
   expect(message).toContain(`PERILUNE_COUNTERS: ${expected}`)
   expect(message).not.toMatch(/s3cr3t|\n/)
 })
 
-test('what is no object of entries is refused without being repeated', () => {
-  expect(failureOf('{"votes": s3cr3t}')).toBe('PERILUNE_COUNTERS is no JSON')
+test('a value that is not an object of entries is rejected without being repeated', () => {
+  expect(failureOf('{"votes": s3cr3t}')).toBe('PERILUNE_COUNTERS is not valid JSON')
 })

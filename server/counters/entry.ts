@@ -1,4 +1,4 @@
-// The counters that the service has. The environment names each with its table: clients do not choose databases.
+// The counters of the service. The environment names each with its table: clients do not choose databases.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -21,20 +21,20 @@ import {
 } from './entry-schema.ts'
 
 interface Owned {
-  /** What operators call them: their place in PERILUNE_COUNTERS. */
+  /** Name of the entry in PERILUNE_COUNTERS. */
   readonly key: string
   /** The tenant that sees them; null: none does. */
   readonly project: string | null
-  /** What that tenant calls them. */
+  /** The name that the tenant uses. */
   readonly called: string
-  /** What the library calls them. */
+  /** The name in the library. */
   readonly name: string
   readonly database: DatabaseUrl
-  /** Null: somebody else flushes. */
+  /** Null: another process flushes. */
   readonly flushEvery: Duration | null
 }
 
-/** How they count. */
+/** The counting options of an entry. */
 type Counting =
   | {
       readonly mode: 'delta'
@@ -50,14 +50,13 @@ const SETTING = 'PERILUNE_COUNTERS'
 const DAY_MS = 86_400_000
 const OWN_COLUMNS = { sqlite: [], postgres: ['tx'], mysql: ['counted', 'key'] } as const
 
-/** Throws StartError, which never repeats what an entry says. */
+/** Throws StartError, which never repeats values of an entry. */
 export function readCountersEntries(environment: Environment): readonly CountersEntry[] {
   const entries = Object.entries(readObject(environment[SETTING] ?? ''))
   const read = entries.map(([key, given]) => readEntry(key, given))
   for (const [at, { key, name }] of read.entries()) {
     const before = read.slice(0, at).find((other) => other.name === name)
-    if (before !== undefined)
-      throw wrong(key, ` is called what ${before.key} is called: give one another name`)
+    if (before !== undefined) throw wrong(key, ` has the same name as ${before.key}: give one another name`)
   }
   return read
 }
@@ -66,7 +65,7 @@ function wrong(key: string, flaw: string): StartError {
   return new StartError(`${SETTING}: ${key}${flaw}`)
 }
 
-/** What `work` answers; StartError where the library refuses what an entry says. */
+/** The result of `work`. Throws StartError if the library rejects an entry. */
 export function checked<Result>(key: string, work: () => Result): Result {
   try {
     return work()
@@ -84,8 +83,8 @@ function readObject(setting: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // What the parser says repeats a part of the text.
-    throw new StartError(`${where} is no JSON`)
+    // The message of the parser repeats a part of the text.
+    throw new StartError(`${where} is not valid JSON`)
   }
   throw new StartError(`${where} must be an object of names, each with its database and table`)
 }
@@ -135,7 +134,7 @@ function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): 
     : { mode, outbox: outbox as EntryOutbox, options }
 }
 
-/** Rows say by other columns in each database whether they were counted. */
+/** Databases mark counted rows in different columns. */
 function checkColumns(key: string, kind: DatabaseUrl['kind'], events: EntryEvents): EntryEvents {
   const own: readonly string[] = OWN_COLUMNS[kind]
   const foreign = Object.values(OWN_COLUMNS)
@@ -146,14 +145,14 @@ function checkColumns(key: string, kind: DatabaseUrl['kind'], events: EntryEvent
   throw wrong(key, `.events.${foreign} is for another database: ${kind} has ${right}`)
 }
 
-/** Timers know no longer ones than some weeks. */
+/** A timer is limited to a few weeks. */
 function checkInterval(key: string, every: Duration): Duration {
   const ms = msOf(every)
   if (ms < 10 || ms > DAY_MS) throw wrong(key, '.flushEvery must be between 10ms and 1d')
   return every
 }
 
-/** The members that are there. */
+/** Only the members that are defined. */
 function defined<Members extends object>(
   members: Members,
 ): { [Name in keyof Members]?: NonNullable<Members[Name]> } {

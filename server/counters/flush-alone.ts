@@ -1,4 +1,4 @@
-// Counters flushed by a process that does nothing else. It may be killed at any time, and have company.
+// Flushes counters in a process that does nothing else. It may be killed at any time, and run next to others.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, type Flushed, type RolledRows, SinkError } from 'perilune'
@@ -8,9 +8,9 @@ import { msOf } from '../process/duration.ts'
 import { type OpenCounters, troubleOf } from './open-counters.ts'
 
 export interface Watched {
-  /** Says a line to people. */
+  /** Prints a line for people. */
   say(line: string): void
-  /** Ends it. */
+  /** Ends the flushing. */
   readonly signal: AbortSignal
 }
 
@@ -18,15 +18,18 @@ const RETRY_MS = 500
 const GRACE_MS = 10_000
 
 /**
- * Flushes until the signal, and once more then. Waits for databases that are away. Resolves to whether the last time went
- * well; rejects with StartError where a table is not as it must be at the start.
+ * Flushes until the signal, and once more after it. Waits for databases that are away. Resolves to whether the last
+ * flush succeeded. Rejects with StartError if a table is unsuitable at the start.
  */
 export async function flushForEver(all: readonly OpenCounters[], watched: Watched): Promise<boolean> {
   const done = await Promise.all(all.map((one) => new LoneFlush(one, watched).forEver()))
   return done.every(Boolean)
 }
 
-/** Flushes what is pending, trying for so long while a database is away. Resolves to whether all of it went well. */
+/**
+ * Flushes the pending increments, and retries for `waitMs` while a database is away. Resolves to whether all of it
+ * succeeded.
+ */
 export async function flushOnce(
   all: readonly OpenCounters[],
   waitMs: number,
@@ -89,14 +92,14 @@ class LoneFlush {
     this.#tell(await this.#one.counters.flush({ signal: this.#watched.signal }))
   }
 
-  /** Whether it went well. */
+  /** Whether it succeeded. */
   async #flush(signal?: AbortSignal): Promise<boolean> {
     const options = signal === undefined ? {} : { signal }
     const error = await this.#try(async () => this.#tell(await this.#one.counters.flush(options)))
     return error === null
   }
 
-  /** The error that was told; null when there was none. */
+  /** The reported error; null if there was none. */
   async #try(work: () => Promise<void>): Promise<unknown> {
     try {
       await work()
@@ -108,15 +111,15 @@ class LoneFlush {
     }
   }
 
-  /** The same is told once. */
+  /** Repeats of the same message are printed once. */
   #complain(trouble: string): void {
     if (trouble !== this.#trouble) this.#watched.say(`${this.#one.entry.key}: ${trouble}`)
     this.#trouble = trouble
   }
 
   #tell(flushed: Flushed | RolledRows): void {
-    const told = wordsOf(flushed)
-    if (told !== null) this.#watched.say(`${this.#one.entry.key}: ${told}`)
+    const line = wordsOf(flushed)
+    if (line !== null) this.#watched.say(`${this.#one.entry.key}: ${line}`)
   }
 
   async #pause(ms: number): Promise<void> {
@@ -124,7 +127,7 @@ class LoneFlush {
   }
 }
 
-/** Null when there was nothing to do. */
+/** Null if there was nothing to do. */
 function wordsOf(flushed: Flushed | RolledRows): string | null {
   if ('events' in flushed) {
     const { events } = flushed
@@ -138,7 +141,7 @@ function isEnd(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError'
 }
 
-/** Whether it may go well later. */
+/** Whether a retry may succeed. */
 function isPassing(error: unknown): boolean {
   if (error instanceof SinkError) return error.isPassing
   if (error instanceof AmbiguousError) return true

@@ -1,4 +1,4 @@
-// The counters of the configuration as they are served and flushed.
+// The counters of the configuration, opened for the routes and for flushing.
 
 import {
   type Counters,
@@ -17,7 +17,7 @@ export type ServedCounters = Counters | RowCounters | OutboxCounters<never>
 /** An entry with its tables. Nothing is connected yet. */
 export interface EntryWithTables {
   readonly entry: CountersEntry
-  /** Makes the tables of ours, and checks the others. Throws SinkError. */
+  /** Creates Perilune's tables if they are missing, and checks the others. Throws SinkError. */
   prepare(): Promise<void>
   /** Throws InvalidArgumentError. */
   open(perilune: Perilune, onLoss: (loss: Loss) => void): ServedCounters
@@ -25,7 +25,7 @@ export interface EntryWithTables {
 
 export interface Tables {
   readonly all: readonly EntryWithTables[]
-  /** Lets go of the databases; what is under way on them fails. */
+  /** Closes the databases; running calls on them fail. */
   close(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export interface OpenCounters extends EntryWithTables {
   readonly counters: ServedCounters
 }
 
-/** Rejects with StartError where an entry cannot be. */
+/** Rejects with StartError if an entry is invalid. */
 export async function openTables(entries: readonly CountersEntry[]): Promise<Tables> {
   const databases = new Databases()
   const all = entries.map(async (entry) => {
@@ -64,7 +64,7 @@ function withTables(entry: CountersEntry, database: Database): EntryWithTables {
   }
 }
 
-/** Throws StartError where an entry cannot be. */
+/** Throws StartError if an entry is invalid. */
 export function openCounters(
   perilune: Perilune,
   { all }: Tables,
@@ -76,7 +76,7 @@ export function openCounters(
   })
 }
 
-/** Its tables must have been there once; from then on Redis answers without them. */
+/** The tables must have been found once; after that Redis answers without them. */
 export function needOf(
   { entry, prepare }: EntryWithTables,
   onTrouble: (reason: string) => void,
@@ -92,7 +92,7 @@ export function needOf(
   }
 }
 
-/** For anybody to read: the words of the database are for the log. */
+/** For public answers: the messages of the database only go to the log. */
 function obstacleOf(key: string, error: unknown): string {
   if (error instanceof SinkError && error.code === 'sink-misconfigured') {
     return `the counters ${key}: ${error.message}`
@@ -102,7 +102,7 @@ function obstacleOf(key: string, error: unknown): string {
     : `the database of the counters ${key} does not answer`
 }
 
-/** In one line, with the words of the database. */
+/** In one line, with the message of the database. */
 export function troubleOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const { cause } = Object(error) as { cause?: { code?: unknown } }

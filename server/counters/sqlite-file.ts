@@ -1,12 +1,13 @@
-// A file of SQLite that may not be there yet. All counters in it share one connection, on which transactions come one
-// after the other: libsql lets as many threads wait for a lock as there are cores, and then its holder cannot go on.
+// A file of SQLite that may not exist yet. All its counters share one connection, which runs transactions one after the
+// other. With more connections, libsql lets as many threads wait for a lock as there are cores, and then its holder
+// cannot continue.
 
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SinkError } from 'perilune'
 import type { Execute } from 'perilune/transaction-sink'
 
-// For what other processes hold.
+// Time to wait for locks of other processes.
 const PATIENCE_MS = 2000
 const PAUSE_MS = 10
 
@@ -50,15 +51,16 @@ export class SqliteFile {
       await patiently(connection, 'COMMIT')
       return result
     } catch (error) {
-      // One that is rolled back by its failure is no more there.
+      // A transaction rolled back by its failure does not exist any more.
       await connection.exec('ROLLBACK').catch(() => undefined)
       throw error
     }
   }
 
   async #open(): Promise<Connection> {
-    // Opening it would make an empty one.
-    if (!existsSync(this.#path)) throw new SinkError('sink-unreachable', `there is no file ${this.#path}`)
+    // Opening it would create an empty one.
+    if (!existsSync(this.#path))
+      throw new SinkError('sink-unreachable', `the file ${this.#path} does not exist`)
     const { default: Database } = await import('libsql/promise')
     try {
       return new Database(this.#path, {})
@@ -75,7 +77,7 @@ async function execute(connection: Connection, sql: string, values: unknown[]): 
   return { rows: [], changed: changes }
 }
 
-/** Tries again while another process is in the way. */
+/** Retries while another process holds the lock. */
 async function patiently(connection: Connection, sql: 'BEGIN IMMEDIATE' | 'COMMIT'): Promise<void> {
   const by = performance.now() + PATIENCE_MS
   for (;;) {

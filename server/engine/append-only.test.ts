@@ -7,7 +7,7 @@ import { keepWhatIsCut } from './append-only.ts'
 import { portOf, REAL_SERVER, setupWithRedis } from './engine-fixture.ts'
 
 test.each([true, false])(
-  'a private server starts on a file that a crash has cut, mended: %s',
+  'a private server starts on a file truncated by a crash, after its repair: %s',
   async (hasMender) => {
     const machine = setupWithRedis()
     const name = REAL_SERVER.replace('-server', '-check-aof')
@@ -30,14 +30,14 @@ test.each([true, false])(
     ])
     if (!hasMender) return
     const [, kept = ''] = /it is in (.*)$/.exec(machine.said[0] ?? '') ?? []
-    // No more than was removed, whatever the data take.
+    // No more than was removed, whatever the data.
     expect(readFileSync(kept, 'utf8')).toBe(CUT_TRANSACTION)
     const third = await machine.start()
     expect(await ask(portOf(third), 'LRANGE', 'list', 0, -1)).toEqual(['first', 'second'])
   },
 )
 
-test('what a crash has cut stays where it is as long as it can be kept nowhere else', async () => {
+test('the truncated part stays in the file as long as it cannot be saved elsewhere', async () => {
   const machine = setupWithRedis()
   const engine = await machine.start()
   await ask(portOf(engine), 'SET', 'any', 1)

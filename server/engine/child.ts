@@ -1,4 +1,4 @@
-// A redis-server as our child, on our data, holding the lock on them: it outlives a service that is killed.
+// A redis-server as a child process on the data directory, whose lock it holds: it outlives a service that is killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { findExecutable } from './executable.ts'
 import { type Home, unwritable } from './home.ts'
 import { serverArguments } from './own-server.ts'
 
-/** A process that serves, or is about to. */
+/** A process that serves, or is starting. */
 export interface Process {
   readonly pid: number
   /** Resolves to how it ended. */
@@ -25,13 +25,13 @@ export interface Start {
   readonly port: number
   /** Called with each process at once, before it serves. */
   began(process: Process): void
-  /** Aborts when none is wanted any more. */
+  /** Aborts when no server is wanted any more. */
   readonly signal: AbortSignal
 }
 
 /**
- * Resolves when it serves; throws `EngineError` when it cannot. The lock must be held. A server that was killed, or lost its
- * power, may have left half a script in its file: that is removed.
+ * Resolves when it serves; throws `EngineError` if it cannot. The lock must be held. A server that was killed, or lost
+ * its power, may have left half a script in its file: that part is removed.
  */
 export async function startChild(start: Start): Promise<void> {
   const { home, options } = start
@@ -46,19 +46,20 @@ export async function startChild(start: Start): Promise<void> {
   return serve(start, settings)
 }
 
-/** Where a server started on a cut file before, the tool removes all that came behind that, too: so that is kept. */
+/**
+ * If a server started on a truncated file before, the tool also removes everything after the truncation: so that part
+ * is saved.
+ */
 async function mend({ executable, home: { data }, options: { env, say } }: Start): Promise<void> {
   const name = basename(executable).replace('-server', '-check-aof')
   const mender = findExecutable([name], env['PATH'])
   const kept = `${data}-cut-${Date.now()}`
   if (mender !== undefined && (await keep(data, mender, kept)) && (await mendAppendOnly(data, mender)))
-    return say(`removed from ${data} what a crash had cut in the middle of its writing: it is in ${kept}`)
-  say(
-    `starting on what a crash has cut in the middle of its writing: no ${name} could remove it from ${data}`,
-  )
+    return say(`removed the part of ${data} that a crash had truncated; it is saved in ${kept}`)
+  say(`starting on a file truncated by a crash: no ${name} could repair it in ${data}`)
 }
 
-/** Throws `EngineError` where there is no room for it. */
+/** Throws `EngineError` if the disk has no room for it. */
 async function keep(data: string, mender: string, kept: string): Promise<boolean> {
   try {
     return await keepWhatIsCut(data, mender, kept)
@@ -71,12 +72,12 @@ async function serve(start: Start, settings: readonly string[]): Promise<void> {
   const { executable, home, port } = start
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--protected-mode', 'yes']
   const paths = ['--dir', home.data, '--logfile', home.log]
-  // Before it runs, so that it can be found whatever happens; not again, for the disk may be full by now.
+  // Noted before it runs, so that it can always be found. Not noted again, because the disk may be full by now.
   if (home.noted()?.port !== port) home.note({ port })
   start.signal.throwIfAborted()
   const child = spawn(executable, [...place, ...paths, ...settings], {
     stdio: ['ignore', 'ignore', 'ignore', home.lock.descriptor],
-    // Ctrl-C in the terminal is for the service, which stops the server when it has drained.
+    // Ctrl-C in the terminal is for the service, which stops the server after it has drained.
     detached: true,
   })
   child.unref()

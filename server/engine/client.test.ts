@@ -7,7 +7,7 @@ import { openClient } from './client.ts'
 
 const say = (): void => undefined
 
-test('a database that is not there, or may not be used, is one clear line at the start', async () => {
+test('a database that does not exist, or may not be used, is reported in one clear line at the start', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   const { port } = redis
@@ -17,7 +17,7 @@ test('a database that is not there, or may not be used, is one clear line at the
 
   expect(await start(`redis://127.0.0.1:${port}/15`)).toBe('started')
   expect(await start(`redis://127.0.0.1:${port}/99`)).toMatch(
-    /cannot use the Redis at 127\.0\.0\.1:\d+: it has no database of the number that the URL names$/,
+    /cannot use the Redis at 127\.0\.0\.1:\d+: it has no database with the number in the URL$/,
   )
   expect(await start(`redis://app:secret@127.0.0.1:${port}/3`)).toMatch(/no right to SELECT/)
   expect(await start(`redis://app:secret@127.0.0.1:${port}/0`)).toBe('started')

@@ -3,8 +3,8 @@ import { Redis } from 'ioredis'
 const LONGEST_PAUSE_MS = 500
 
 /**
- * A client that survives restarts of Redis: it tries again for ever and soon, and never gives a command
- * up by itself, for every call of the library has its own deadline. It writes to the database that the URL names, or to none.
+ * A client that survives restarts of Redis: it reconnects soon and forever, and never gives up a command by itself,
+ * because every call of the library has its own deadline. It writes only to the database that the URL names.
  */
 export function openClient(url: string, onError: (error: Error) => void): Redis {
   const client = new Redis(url, {
@@ -14,7 +14,7 @@ export function openClient(url: string, onError: (error: Error) => void): Redis 
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_PAUSE_MS),
   })
   client.on('error', (error) => {
-    // The client itself would go on in database 0.
+    // The client itself would continue in database 0.
     if (isOfSelect(error)) client.disconnect(true)
     onError(error)
   })

@@ -15,7 +15,7 @@ import {
 import { findExecutable } from './executable.ts'
 
 describe('a server in Docker', () => {
-  test('is started on our data directory and stopped', async () => {
+  test('is started on the data directory and stopped', async () => {
     const machine = setup()
     installDocker(machine)
 
@@ -25,7 +25,7 @@ describe('a server in Docker', () => {
     expect(engine.durability).toContain('fsync every second')
     expect(await setting(engine, 'dir')).toContain(join(machine.directory, 'redis'))
     await engine.stop()
-    await until('it is gone', async () =>
+    await until('it has ended', async () =>
       ask(portOf(engine), 'PING').then(
         () => false,
         () => true,
@@ -43,7 +43,7 @@ describe('a server in Docker', () => {
     expect(engine.url).toBe(killed)
   })
 
-  test('is one, however many services start on the directory at once', async () => {
+  test('is only one, however many services start on the directory at once', async () => {
     const machine = setup()
     const docker = installDocker(machine)
 
@@ -56,7 +56,7 @@ describe('a server in Docker', () => {
     ])
   })
 
-  test('goes on when a redis-server is installed after its service was killed, and is not doubled', async () => {
+  test('continues if a redis-server is installed after its service was killed, and stays the only one', async () => {
     const machine = setup()
     const docker = installDocker(machine)
     const killed = await startAndKillService(machine)
@@ -71,7 +71,7 @@ describe('a server in Docker', () => {
     expect(docker.calls('run')).toHaveLength(1)
   })
 
-  test('that a killed service has left is not doubled while Docker does not answer', async () => {
+  test('that a killed service has left stays the only one while Docker does not answer', async () => {
     const machine = setup()
     installDocker(machine)
     const killed = await startAndKillService(machine)
@@ -85,7 +85,7 @@ describe('a server in Docker', () => {
     await ask(Number(new URL(killed).port), 'SHUTDOWN', 'NOSAVE').catch(() => undefined)
   })
 
-  test('does not begin on the data of a redis-server that a killed service has left', async () => {
+  test('does not start on the data of a redis-server that a killed service has left', async () => {
     const machine = setupWithRedis()
     const killed = await startAndKillService(machine)
     rmSync(join(machine.path, 'redis-server'))
@@ -97,14 +97,14 @@ describe('a server in Docker', () => {
     expect(docker.calls('run')).toEqual([])
   })
 
-  test('is passed over when the engine does not answer', async () => {
+  test('is skipped when the engine does not answer', async () => {
     const machine = setup()
     machine.program('docker', 'exit 1')
 
     expect((await machine.start()).kind).toBe('embedded')
   })
 
-  test('is passed over, with its reason, when the container cannot be started', async () => {
+  test('is skipped, with its reason, when the container cannot be started', async () => {
     const machine = setup()
     machine.program('docker', '[ "$1" = info ] || { echo "no such image" >&2; exit 125; }')
 
@@ -113,7 +113,7 @@ describe('a server in Docker', () => {
   })
 })
 
-// Stands in for Docker: a "container" is a real redis-server whose port and pid are in a file.
+// A fake Docker: a "container" is a real redis-server whose port and pid are in a file.
 function installDocker(machine: Machine): { calls(verb: string): string[] } {
   const bin = machine.path
   symlinkSync(findExecutable(['rm'], process.env['PATH']) ?? '', join(bin, 'rm'))

@@ -13,8 +13,8 @@ import { readSettings } from './settings.ts'
 const IMAGE = 'redis:7'
 
 /**
- * Resolves to undefined when no Docker engine answers or it cannot start the container. The directory is ours alone, and the
- * name of the container belongs to it, so there is one container on it.
+ * Resolves to undefined if no Docker engine answers or the container cannot be started. The directory belongs to this
+ * service, and the container's name to the directory, so there is only one container on it.
  */
 export async function useDocker(
   executable: string,
@@ -24,12 +24,12 @@ export async function useDocker(
   const docker = new Docker(executable, options.env)
   if (!(await docker.answers())) return undefined
   const container = `perilune-${createHash('sha256').update(home.data).digest('hex').slice(0, 12)}`
-  // A container of this name was left by a service that was killed.
+  // A killed service left a container of this name.
   const port = (await docker.portOf(container)) ?? (await run(docker, container, home, options))
   return port === undefined ? undefined : connected(docker, container, port, home)
 }
 
-/** Of a container that a killed service has noted. */
+/** The state of a container that a killed service has noted. */
 export async function stateOf(
   executable: string | undefined,
   container: string,
@@ -52,7 +52,8 @@ async function run(
   options.say(`starting ${IMAGE} with Docker; the first time it is downloaded`)
   home.note({ port, container })
   try {
-    // One that stopped with the machine still has the name. (`run --rm` would free it too late for a quick restart.)
+    // A container that stopped with the machine keeps its name. (`run --rm` would free it too late for a quick
+    // restart.)
     await docker.remove(container)
     await docker.call(['run', '-d', ...place, IMAGE, 'redis-server', ...settings])
     return port
@@ -66,7 +67,7 @@ async function run(
 async function connected(docker: Docker, container: string, port: number, home: Home): Promise<Engine> {
   const url = `redis://127.0.0.1:${port}`
   await untilReachable(url, docker, container)
-  // From now on Docker starts it again when it ends by itself, each time after a longer pause.
+  // From here on Docker restarts it when it ends by itself, after ever longer pauses.
   await docker.call(['update', '--restart', 'on-failure', container]).catch(() => '')
   const client = await connectTo(url)
   const settings = await readSettings(client).finally(() => client.disconnect())
@@ -119,7 +120,7 @@ class Docker {
     )
   }
 
-  /** Its data stays: that is in a directory of ours. */
+  /** Its data stays: it is in a directory of the service. */
   async remove(container: string): Promise<void> {
     await this.call(['rm', '-f', container])
   }
@@ -132,7 +133,7 @@ class Docker {
   }
 }
 
-/** What Docker wrote last, which tells why. */
+/** The last line of Docker's output, which has the reason. */
 function lastLine(error: unknown): string {
   return String(error).trimEnd().split('\n').at(-1) ?? ''
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { RedisServerHandle } from 'js-redis-server'
 import type { Engine } from './engine.ts'
 
-/** Runs inside this process. Resolves to undefined when its package is not installed. */
+/** Runs inside this process. Resolves to undefined if its package is not installed. */
 export async function useEmbedded(): Promise<Engine | undefined> {
   const library = await import('js-redis-server').catch(() => undefined)
   if (library === undefined) return undefined
@@ -12,7 +12,7 @@ export async function useEmbedded(): Promise<Engine | undefined> {
     url: `redis://127.0.0.1:${port}`,
     kind: 'embedded',
     description: 'in-memory demo engine: nothing is kept',
-    durability: 'in this process only: when it ends, everything is gone',
+    durability: 'in this process only: all data is lost when it ends',
     keepsData: false,
     warnings: ['in-memory demo engine: nothing is kept'],
     stop: () => engine.close(),

@@ -1,4 +1,4 @@
-// What the tests of the engines share: machines with a PATH and a data directory of their own.
+// Fixtures of the engine tests: machines with a PATH and a data directory of their own.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,9 +26,9 @@ export interface Machine {
   /** Puts a shell script on the PATH of this machine. */
   program(name: string, script: string): void
   start(env?: Record<string, string>, patienceMs?: number): Promise<Engine>
-  /** The redis-servers of `setupWithRedis` that run, by their pids, whoever started them. */
+  /** Pids of the running redis-servers of `setupWithRedis`, whichever service started them. */
   servers(): number[]
-  /** How many there have been. */
+  /** How many have been started. */
   starts(): number
 }
 
@@ -70,7 +70,7 @@ export function setupWithRedis(): Machine {
   return machine
 }
 
-/** `before` is what the shell does that becomes the server. */
+/** `before` is run by the shell before it becomes the server. */
 export function useRedis(machine: Machine, before = ''): void {
   machine.program('redis-server', `echo $$ >>"\${0%/*}/${STARTS}"\n${before}\nexec ${REAL_SERVER} "$@"`)
 }
@@ -80,7 +80,7 @@ function startedIn(bin: string): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : []
 }
 
-/** Nobody may have taken note yet of one that has ended. */
+/** Its parent may not have reaped a process that has ended. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -91,7 +91,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Resolves to the URL of the server that it left behind, unless it ends at SIGTERM, when it exits at once. */
+/** Resolves to the URL of the server that it left running. With SIGTERM it exits at once. */
 export async function startAndKillService(
   { directory }: Machine,
   signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL',
@@ -126,7 +126,7 @@ export async function external(options: RedisOptions = {}): Promise<RedisServer>
   return redis
 }
 
-/** What listens on a free port and is no Redis. */
+/** A server on a free port that is not Redis. */
 export async function listener(onConnection: (socket: Socket) => void): Promise<AddressInfo> {
   const server = createServer(onConnection).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())

@@ -29,7 +29,7 @@ describe('a server named by REDIS_URL', () => {
     ['always', /^single server, append-only file, fsync on every write/],
     ['everysec', /^single server, append-only file, fsync every second: .* may lose the last 1–2 seconds$/],
     ['no', /^single server, append-only file, fsync left to the operating system/],
-  ] as const)('with appendfsync %s is told as what it is', async (aof, words) => {
+  ] as const)('with appendfsync %s is described as what it is', async (aof, words) => {
     const redis = await external({ aof })
 
     const engine = await setup().start({ REDIS_URL: redis.url })
@@ -39,7 +39,7 @@ describe('a server named by REDIS_URL', () => {
     expect(engine.warnings).toEqual([])
   })
 
-  test('that keeps nothing is told so', async () => {
+  test('without persistence is described as such', async () => {
     const redis = await external()
 
     const engine = await setup().start({ REDIS_URL: redis.url })
@@ -48,7 +48,7 @@ describe('a server named by REDIS_URL', () => {
     expect(engine.keepsData).toBe(false)
   })
 
-  test('with snapshots only may lose what came after the last one', async () => {
+  test('with snapshots only may lose writes after the last one', async () => {
     const redis = await external({ args: ['--save', '60 1'] })
 
     const engine = await setup().start({ REDIS_URL: redis.url })
@@ -57,7 +57,7 @@ describe('a server named by REDIS_URL', () => {
     expect(engine.keepsData).toBe(true)
   })
 
-  test('that evicts keys is warned of', async () => {
+  test('that evicts keys causes a warning', async () => {
     const redis = await external({ args: ['--maxmemory-policy', 'allkeys-lru'] })
 
     const engine = await setup().start({ REDIS_URL: redis.url })
@@ -65,7 +65,7 @@ describe('a server named by REDIS_URL', () => {
     expect(engine.warnings).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')])
   })
 
-  test('with replicas is told as one that fails over, and its replica is warned of', async () => {
+  test('with replicas is described as one that fails over, and its replica causes a warning', async () => {
     const [primary, replica] = [await external(), await external()]
     await ask(replica.port, 'REPLICAOF', '127.0.0.1', primary.port)
     await until('the replica is attached', async () => {
@@ -79,7 +79,7 @@ describe('a server named by REDIS_URL', () => {
     expect(wrong.warnings).toEqual([expect.stringContaining('refuses writes')])
   })
 
-  test('whose user may not ask for settings is told as unknown', async () => {
+  test('whose user may not read settings is described as unknown', async () => {
     const redis = await external({
       args: ['--user', 'app', 'on', '>secret', '~*', '+@all', '-config', '-info'],
     })
@@ -91,11 +91,11 @@ describe('a server named by REDIS_URL', () => {
     expect(engine.description).not.toContain('secret')
   })
 
-  test('that does not answer is one clear line', async () => {
+  test('that does not answer is reported in one clear line', async () => {
     const start = setup().start({ REDIS_URL: 'redis://:secret@127.0.0.1:1' })
 
     await expect(start).rejects.toThrow(
-      new EngineError('cannot use the Redis at 127.0.0.1:1: nothing listens there'),
+      new EngineError('cannot use the Redis at 127.0.0.1:1: nothing listens on that port'),
     )
   })
 
@@ -103,7 +103,7 @@ describe('a server named by REDIS_URL', () => {
     [':wrong@', 'wrong user name or password'],
     ['', 'it asks for a password (redis://:password@host:port)'],
   ])(
-    'with the password "%s" in place of the right one is one clear line without it',
+    'with the password "%s" in place of the right one is reported in one clear line without it',
     async (password, words) => {
       const { port } = await external({ args: ['--requirepass', 'right'] })
 
@@ -115,7 +115,7 @@ describe('a server named by REDIS_URL', () => {
     },
   )
 
-  test('that is no Redis is one clear line', async () => {
+  test('that is not Redis is reported in one clear line', async () => {
     const { port } = await listener((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
 
     const start = setup().start({ REDIS_URL: `redis://127.0.0.1:${port}` })
@@ -123,20 +123,20 @@ describe('a server named by REDIS_URL', () => {
     await expect(start).rejects.toThrow(/: what listens there does not answer as a Redis does \(.+\)$/)
   })
 
-  test('that does not answer yet is waited for, and that is said without the password', async () => {
+  test('that does not answer yet is waited for, which is reported without the password', async () => {
     const silent: Socket[] = []
     const { port } = await listener((socket) => silent.push(socket))
     const machine = setup()
 
     const start = machine.start({ REDIS_URL: `redis://:secret@127.0.0.1:${port}` })
-    await until('the wait is told', async () => machine.said.length > 0)
+    await until('the wait is reported', async () => machine.said.length > 0)
     for (const socket of silent) socket.destroy()
 
     await expect(start).rejects.toThrow(EngineError)
     expect(machine.said).toEqual([`waiting for the Redis at 127.0.0.1:${port}`])
   })
 
-  test('that is no URL of a Redis is one clear line without what it was', async () => {
+  test('that is not a URL of Redis is reported in one clear line without the URL', async () => {
     const start = setup().start({ REDIS_URL: 'http://:secret@host' })
 
     await expect(start).rejects.toThrow(
@@ -156,7 +156,7 @@ describe('a private server from PATH', () => {
     expect(await setting(engine, 'bind')).toContain('"127.0.0.1"')
   })
 
-  test('is shut down in good order by stop, and the next one has its data', async () => {
+  test('is shut down in order by stop, and the next one has its data', async () => {
     const machine = setupWithRedis()
     const first = await machine.start()
     await ask(portOf(first), 'SET', 'kept', 'yes')
@@ -176,7 +176,7 @@ describe('a private server from PATH', () => {
     expect(engine.durability).toContain('fsync on every write')
   })
 
-  test('refuses a misspelt fsync policy', async () => {
+  test('rejects a misspelt fsync policy', async () => {
     await expect(setupWithRedis().start({ PERILUNE_FSYNC: 'sometimes' })).rejects.toThrow(EngineError)
   })
 
@@ -194,14 +194,14 @@ describe('a private server from PATH', () => {
     expect((await machine.start()).description).toContain('private valkey-server')
   })
 
-  test('that cannot start is one clear line', async () => {
+  test('that cannot start is reported in one clear line', async () => {
     const machine = setup()
     machine.program('redis-server', 'exit 3')
 
     await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: it wrote no log/)
   })
 
-  test('refuses data that is broken and says where to look', async () => {
+  test('rejects corrupt data and names the log', async () => {
     const machine = setupWithRedis()
     const first = await machine.start()
     await first.stop()
@@ -214,7 +214,7 @@ describe('a private server from PATH', () => {
     await expect(machine.start()).rejects.toThrow(/^redis-server ended at once: .*redis\.log\)$/)
   })
 
-  test('is not mistaken for a stranger on the noted port', async () => {
+  test('ignores a foreign server on the noted port', async () => {
     const stranger = await startRedis()
     onTestFinished(() => stranger.stop())
     const machine = setupWithRedis()
@@ -231,7 +231,7 @@ describe('a private server from PATH', () => {
 })
 
 describe('with nothing else', () => {
-  test('the embedded engine runs scripts and says that it keeps nothing', async () => {
+  test('the embedded engine runs scripts and says that it keeps no data', async () => {
     const engine = await setup().start()
 
     expect(engine).toMatchObject({
@@ -262,7 +262,7 @@ describe('with nothing else', () => {
     await expect(ask(portOf(engine), 'PING')).rejects.toThrow()
   })
 
-  test('and no demo wanted, one line says what to type', async () => {
+  test('and no demo wanted, one line names the remedy', async () => {
     const start = setup().start({ PERILUNE_DEMO: 'never' })
 
     await expect(start).rejects.toThrow(/^no Redis found: install one \(apt-get install redis-server/)

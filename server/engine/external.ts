@@ -4,10 +4,10 @@ import { readSettings } from './settings.ts'
 
 const PATIENCE_MS = 1000
 
-/** A server that someone else runs; it is never stopped by us. */
+/** A server run by someone else; the service never stops it. */
 export async function useExternal(url: string, say: (line: string) => void): Promise<Engine> {
   const where = place(url)
-  // It may load its data, or be a machine that never answers.
+  // It may be loading its data, or be a machine that never answers.
   const waiting = setTimeout(() => say(`waiting for the Redis at ${where}`), PATIENCE_MS)
   const client = await connectTo(url).finally(() => clearTimeout(waiting))
   try {

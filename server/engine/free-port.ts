@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 
-// Below the range from which systems take the ports of outgoing connections: a client that keeps
-// trying to reach a stopped server can then never occupy the server's port, or connect to itself.
+// Below the range from which systems take the ports of outgoing connections. So a client that reconnects to a stopped
+// server can never occupy the server's port, or connect to itself.
 const FIRST = 20_000
 const COUNT = 12_000
 

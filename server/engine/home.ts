@@ -1,11 +1,11 @@
-// The directory of the engines that we run ourselves: one service at a time has it, and notes there what it runs.
+// The directory of private engines: one service at a time owns it, and notes there what it runs.
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError, type EngineOptions } from './engine.ts'
 import { DirectoryLock } from './os-lock.ts'
 
-/** The server that was started last: a process, or a container. It need not run any more. */
+/** The server that was started last: a process or a container. It may have ended. */
 export interface HomeNote {
   readonly port: number
   readonly pid?: number
@@ -14,34 +14,34 @@ export interface HomeNote {
 
 interface Owner {
   readonly pid: number
-  /** Since it listens. */
+  /** Present once it listens. */
   readonly url?: string
 }
 
 export interface Home {
-  /** The files of the server, as it names their directory itself. */
+  /** The directory of the files, as the server itself names it. */
   readonly data: string
   readonly log: string
-  /** On the data: held as long as a server runs on them. */
+  /** The lock on the data: held as long as a server runs on it. */
   readonly lock: DirectoryLock
-  /** The server that was started last, unless it has ended in good order. */
+  /** The server that was started last, unless it was shut down in order. */
   noted(): HomeNote | undefined
   /** Throws `EngineError` when nothing can be written. */
   note(server: HomeNote): void
-  /** For what only tells more. */
+  /** For notes that only help people. */
   noteIfPossible(server: HomeNote): void
-  /** It has ended in good order. */
+  /** To be called after a shutdown in order. */
   forget(): void
-  /** For whoever starts another service here. */
+  /** Records the URL for other services started here. */
   serves(url: string): void
   release(): void
 }
 
-/** A service that was just ended may need a moment. */
+/** A service that was just stopped may need a moment. */
 const TRIES = 10
 const PAUSE_MS = 100
 
-/** Throws `EngineError` when another service has the directory. */
+/** Throws `EngineError` if another service has the directory. */
 export async function openHome({ directory, env }: EngineOptions): Promise<Home> {
   const root = resolve(directory)
   const data = makeDirectories(root)
@@ -92,7 +92,7 @@ function read<Value>(file: string): Value | undefined {
   }
 }
 
-/** As a whole or not at all. */
+/** Atomic: written as a whole, or not at all. */
 function write(file: string, value: HomeNote | Owner): void {
   try {
     writeFileSync(`${file}.new`, JSON.stringify(value))
@@ -102,12 +102,12 @@ function write(file: string, value: HomeNote | Owner): void {
   }
 }
 
-/** What only tells people more must not stop a service on a full disk. */
+/** Notes that only help people must not stop a service when the disk is full. */
 function attempt(work: () => void): void {
   try {
     work()
   } catch {
-    // Another start then names what it knows.
+    // Another start then reports what it knows.
   }
 }
 
@@ -120,7 +120,7 @@ function whyUnwritable(error: unknown): string {
   return code === 'ENOSPC' || code === 'EDQUOT' ? `its disk is full (${code})` : code
 }
 
-/** Why nothing can be written to this file, or null when something can. Removes it. */
+/** Why this file cannot be written, or null if it can. Removes it. */
 export function obstacleToWriting(file: string): string | null {
   try {
     writeFileSync(file, Buffer.alloc(4096))

@@ -1,4 +1,5 @@
-// The server that a killed service has left on our data. It is adopted, because two servers must never write to the same files.
+// The server that a killed service has left on the data. It is adopted, because two servers must never write to the
+// same files.
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
@@ -16,16 +17,16 @@ type Silence = 'busy' | 'silent' | 'absent'
 const WORDS: Record<Silence, string> = {
   busy: 'is busy with a script',
   silent: 'does not answer',
-  absent: 'does not listen where it did',
+  absent: 'does not listen on its noted port',
 }
 
 const ANSWER_MS = 1000
-const TOLD_AFTER_MS = 1000
+const REPORTED_AFTER_MS = 1000
 const PAUSE_MS = 200
 
 /**
- * Resolves once that server answers; to null when there is none, or none any more, and the lock on the data is ours. Throws
- * `EngineError` when it has the data and does not answer for as long as this.
+ * Resolves to that server once it answers; to null if there is none and the lock on the data is held by this service.
+ * Throws `EngineError` if it has the data and does not answer within `patienceMs`.
  */
 export async function findLeft(
   home: Home,
@@ -33,15 +34,15 @@ export async function findLeft(
   say: (line: string) => void,
 ): Promise<LeftServer | null> {
   const began = performance.now()
-  for (let told = false; ; await sleep(PAUSE_MS)) {
-    // Also where nobody holds the lock: something on PATH that starts the server may not let it inherit.
+  for (let isReported = false; ; await sleep(PAUSE_MS)) {
+    // Checked even if the lock is free: a wrapper on PATH that starts the server may not pass the lock on.
     const seen = await look(home)
     if (typeof seen === 'object') return seen
     if (await home.lock.take()) return null
     const waited = performance.now() - began
     if (waited > patienceMs) throw new EngineError(stillThere(home, seen))
-    if (!told && waited > TOLD_AFTER_MS) {
-      told = true
+    if (!isReported && waited > REPORTED_AFTER_MS) {
+      isReported = true
       say(`waiting for the redis-server of a service that was killed: it ${WORDS[seen]}`)
     }
   }
@@ -53,7 +54,7 @@ function stillThere(home: Home, seen: Silence): string {
   return `the redis-server of a service that was killed${which} still has the data in ${home.data}, and ${WORDS[seen]}: end it, and start again; or set PERILUNE_DATA to another directory`
 }
 
-/** Asks who is on the noted port. That port, and the noted pid, may be somebody else's by now. */
+/** Finds out which server is on the noted port. That port and the noted pid may belong to another process by now. */
 async function look({ noted, data }: Home): Promise<LeftServer | Silence> {
   const port = noted()?.port
   if (port === undefined) return 'absent'
@@ -86,7 +87,10 @@ function silenceOf(reason: string): Silence {
   return /timed? ?out/i.test(reason) ? 'silent' : 'absent'
 }
 
-/** Resolves when it has ended. It is nobody's child here, so its connections, its pid and its lock have to tell. */
+/**
+ * Resolves when it has ended. It is not a child of this process, so its end is seen by its connections, its pid and its
+ * lock.
+ */
 export async function endOfLeft({ pid, port }: LeftServer, lock: DirectoryLock): Promise<void> {
   const holdsLock = !(await lock.take())
   for (;;) {

@@ -16,7 +16,7 @@ function directory(): string {
 
 const PATH = process.env['PATH']
 
-test('one lock on a directory is held at a time, and free again once released', async () => {
+test('one lock on a directory is held at a time, and free after its release', async () => {
   const place = directory()
   const [first, second] = [new DirectoryLock(place, PATH), new DirectoryLock(place, PATH)]
 
@@ -26,7 +26,7 @@ test('one lock on a directory is held at a time, and free again once released', 
   second.release()
 })
 
-test('a process that has inherited it holds it until it ends, whatever its own parent does', async () => {
+test('a process that inherits it holds it until that process ends, whatever happens to its parent', async () => {
   const place = directory()
   const [first, second] = [new DirectoryLock(place, PATH), new DirectoryLock(place, PATH)]
   await first.take()
@@ -42,7 +42,7 @@ test('a process that has inherited it holds it until it ends, whatever its own p
   second.release()
 })
 
-test('locks on two directories have nothing to do with each other', async () => {
+test('locks on two directories are independent', async () => {
   const [first, second] = [new DirectoryLock(directory(), PATH), new DirectoryLock(directory(), PATH)]
 
   expect([await first.take(), await second.take()]).toEqual([true, true])
@@ -50,16 +50,19 @@ test('locks on two directories have nothing to do with each other', async () => 
   second.release()
 })
 
-test.skipIf(process.platform !== 'linux')('a machine that cannot lock is one clear line', async () => {
-  const lock = new DirectoryLock(directory(), PATH, null)
+test.skipIf(process.platform !== 'linux')(
+  'a machine that cannot lock is reported in one clear line',
+  async () => {
+    const lock = new DirectoryLock(directory(), PATH, null)
 
-  await expect(lock.take()).rejects.toThrow(EngineError)
-  await expect(lock.take()).rejects.toThrow(
-    /^cannot lock the data directory .*: there is no flock on PATH \(it is part of util-linux and of BusyBox\); set PERILUNE_DATA to a directory on a local disk, or set REDIS_URL$/,
-  )
-})
+    await expect(lock.take()).rejects.toThrow(EngineError)
+    await expect(lock.take()).rejects.toThrow(
+      /^cannot lock the data directory .*: there is no flock on PATH \(it is part of util-linux and of BusyBox\); set PERILUNE_DATA to a directory on a local disk, or set REDIS_URL$/,
+    )
+  },
+)
 
-test.skipIf(process.platform !== 'linux')('a full disk is called so', () => {
+test.skipIf(process.platform !== 'linux')('a full disk is reported as such', () => {
   const place = directory()
   symlinkSync('/dev/full', join(place, 'full'))
 

@@ -1,16 +1,16 @@
-// An exclusive lock on a directory that the operating system holds for whoever has one opening of it: for us, for processes
-// that inherit it, and until the last of them has ended, however that came about. Nothing of it lies in the directory, so
-// nothing is left behind there, and nothing can be deleted to break it.
+// An exclusive lock on a directory, held by the operating system for an open file description. This process and all
+// processes that inherit it hold the lock, until the last of them has ended in any way. The lock is no file in the
+// directory, so nothing stays there, and no deletion can break it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'
 import { EngineError } from './engine.ts'
 import { findExecutable } from './executable.ts'
 
-/** Node.js cannot lock. Here opening can: O_EXLOCK. */
+/** Node.js cannot lock files. On these systems opening can: O_EXLOCK. */
 const OPENS_LOCKED: Partial<Record<NodeJS.Platform, number>> = { darwin: 0x20, freebsd: 0x20, openbsd: 0x20 }
 
-/** And elsewhere this program can lock what it inherits. */
+/** On other systems this program locks an inherited descriptor. */
 const PROGRAM = 'flock'
 const HELD_BY_OTHERS = 1
 
@@ -24,13 +24,13 @@ export class DirectoryLock {
     this.#program = program
   }
 
-  /** For a child process to inherit: the lock is held until that has ended, too. */
+  /** For a child process to inherit: the lock is then held until the child has ended, too. */
   get descriptor(): number {
     if (this.#descriptor === null) throw new Error(`the lock on ${this.#directory} is not held`)
     return this.#descriptor
   }
 
-  /** False when others hold it. True at once when it is held already. */
+  /** False if other processes hold it. True at once if it is already held. */
   async take(): Promise<boolean> {
     if (this.#descriptor !== null) return true
     const opensLocked = OPENS_LOCKED[process.platform]
@@ -40,7 +40,7 @@ export class DirectoryLock {
     return this.#descriptor !== null
   }
 
-  /** Processes that have inherited it hold it on. */
+  /** Processes that have inherited it continue to hold it. */
   release(): void {
     if (this.#descriptor !== null) closeSync(this.#descriptor)
     this.#descriptor = null
@@ -75,7 +75,7 @@ export class DirectoryLock {
     locking.stderr?.on('data', (data) => (said += String(data)))
     const [code, signal] = await once(locking, 'close')
     if (code === 0) return true
-    // BusyBox says so of every failure, but then it says why.
+    // BusyBox uses this code for every failure, but prints a reason for the others.
     if (code === HELD_BY_OTHERS && said === '') return false
     throw this.#impossible(said.trim() || `${PROGRAM} ended with ${code ?? signal}`)
   }

@@ -1,7 +1,7 @@
-// What servers that we run ourselves have in common, on the machine or in a container.
+// The common part of private servers, on the machine or in a container.
 import { EngineError } from './engine.ts'
 
-/** The settings of every server of ours. */
+/** The settings of every private server. */
 export function serverArguments(env: Readonly<Record<string, string | undefined>>): string[] {
   const fsync = env['PERILUNE_FSYNC'] ?? 'everysec'
   if (fsync !== 'everysec' && fsync !== 'always')

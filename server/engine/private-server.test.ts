@@ -1,4 +1,4 @@
-// One redis-server on our data, whoever dies and whoever starts at the same time.
+// One redis-server on the data, whichever services die or start at the same time.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ const isBusy = (error: unknown): boolean => String(error).includes('BUSY')
 const untilServes = (engine: Engine): Promise<void> =>
   until('it serves again', async () => (await ask(portOf(engine), 'PING')) === 'PONG')
 
-/** One that is stopped ends at no signal but SIGKILL. */
+/** A stopped process only ends at SIGKILL. */
 function freeze(pid: number): void {
   process.kill(pid, 'SIGSTOP')
   onTestFinished(() => {
@@ -31,7 +31,7 @@ function freeze(pid: number): void {
 }
 
 describe('of two services on one directory', () => {
-  test('that start at once one serves, and the other one is told of it', async () => {
+  test('that start at once one serves, and the other one reports that', async () => {
     const machine = setupWithRedis()
     useRedis(machine, '/bin/sleep 0.3')
 
@@ -43,7 +43,7 @@ describe('of two services on one directory', () => {
     expect(machine.servers()).toHaveLength(1)
   })
 
-  test('the second one is told where the first one listens', async () => {
+  test('the second one reports where the first one listens', async () => {
     const machine = setupWithRedis()
     const engine = await machine.start()
     engine.serves?.('http://127.0.0.1:8080')
@@ -52,7 +52,7 @@ describe('of two services on one directory', () => {
     expect(machine.said).toEqual([])
   })
 
-  test('the second one is refused whatever becomes of connections, notes and servers of the first', async () => {
+  test('the second one is rejected whatever happens to connections, notes and servers of the first', async () => {
     const machine = setupWithRedis()
     const engine = await machine.start()
     await ask(portOf(engine), 'CLIENT', 'KILL', 'TYPE', 'normal')
@@ -107,7 +107,7 @@ describe('the server that a killed service has left', () => {
     expect(machine.said[0]).toMatch(/: it is busy with a script$/)
   })
 
-  test('is not doubled when it hangs, but told, and adopted when it answers again', async () => {
+  test('stays the only one when it hangs, is reported, and is adopted when it answers again', async () => {
     const machine = setupWithRedis()
     const left = await startAndKillService(machine)
     const [pid = 0] = machine.servers()
@@ -127,7 +127,7 @@ describe('the server that a killed service has left', () => {
   test.each([
     ['lost', (file: string) => rmSync(file)],
     ['about another one', (file: string) => writeFileSync(file, '{"pid":1,"port":1}')],
-  ])('is not doubled when the note of it is %s', async (_, spoil) => {
+  ])('stays the only one when the note of it is %s', async (_, spoil) => {
     const machine = setupWithRedis()
     await startAndKillService(machine)
     spoil(join(machine.directory, 'redis.json'))
@@ -137,7 +137,7 @@ describe('the server that a killed service has left', () => {
     expect(machine.servers()).toHaveLength(1)
   })
 
-  test('is followed by another one when it ends while it is waited for', async () => {
+  test('is followed by another one when it ends during the wait for it', async () => {
     const machine = setupWithRedis()
     const left = await startAndKillService(machine)
     await ask(Number(new URL(left).port), 'SET', 'kept', 'yes')
@@ -153,7 +153,7 @@ describe('the server that a killed service has left', () => {
     expect(machine.servers()).toHaveLength(1)
   })
 
-  test('is started again once adopted, as one of its own', async () => {
+  test('is restarted once adopted, like a server of this service', async () => {
     const machine = setupWithRedis()
     await startAndKillService(machine)
     const engine = await machine.start()
@@ -167,7 +167,7 @@ describe('the server that a killed service has left', () => {
       await until('another one runs', async () => (await pidOf(engine)) !== running)
     }
 
-    // It may be loading what it kept.
+    // It may be loading its data.
     await until(
       'it serves',
       async () => (await ask(portOf(engine), 'GET', 'kept').catch(() => null)) !== null,
@@ -179,7 +179,7 @@ describe('the server that a killed service has left', () => {
 })
 
 describe('a server that ends by itself', () => {
-  test('is started again on the same port with the same data, and why it is away is told', async () => {
+  test('is restarted on the same port with the same data, and readiness reports why it is away', async () => {
     const machine = setupWithRedis()
     const engine = await machine.start()
     await ask(portOf(engine), 'SET', 'kept', 'yes')
@@ -188,19 +188,19 @@ describe('a server that ends by itself', () => {
 
     process.kill(await pidOf(engine), 'SIGKILL')
     await until('its end is noticed', async () => engine.obstacle?.() !== null)
-    expect(engine.obstacle?.()).toBe('the private Redis has ended, and is being started again')
+    expect(engine.obstacle?.()).toBe('the private Redis has ended, and is being restarted')
     machine.program('go', '')
     await untilServes(engine)
 
     expect(await ask(portOf(engine), 'GET', 'kept')).toBe('yes')
-    await until('nothing is told any more', async () => engine.obstacle?.() === null)
+    await until('nothing is reported any more', async () => engine.obstacle?.() === null)
     expect(machine.said).toEqual([
-      'the private redis-server has ended (killed by SIGKILL): starting it again',
+      'the private redis-server has ended (killed by SIGKILL): restarting it',
       'redis-server runs again',
     ])
   })
 
-  test('is tried again after each failure, the reason told once', async () => {
+  test('is retried after each failure, and its reason is reported once', async () => {
     const machine = setupWithRedis()
     const engine = await machine.start()
     useRedis(machine, 'exit 3')
@@ -215,7 +215,7 @@ describe('a server that ends by itself', () => {
     ).toHaveLength(1)
   })
 
-  test('is not started again by a service that stops', async () => {
+  test('is not restarted by a service that stops', async () => {
     const machine = setupWithRedis()
     const engine = await machine.start()
     useRedis(machine, '/bin/sleep 0.3')

@@ -1,4 +1,4 @@
-// The redis-server of this service: started or adopted, watched, started again when it ends, never a second one beside it.
+// The redis-server of this service: started or adopted, watched, restarted when it ends, and never more than one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Process, startChild } from './child.ts'
 import { connectTo } from './connection.ts'
@@ -11,7 +11,7 @@ const PATIENCE_MS = 30_000
 const STOP_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 10_000
-/** What has served for so long is started again as soon as the first time. */
+/** A server that ran for this long is restarted as soon as the first time. */
 const STEADY_MS = 30_000
 const PORTS = 5
 
@@ -21,7 +21,7 @@ export class PrivateServer {
   readonly #options: EngineOptions
   readonly #stopping = new AbortController()
   #port = 0
-  /** What has not ended yet. */
+  /** The process that has not ended yet. */
   #process: Process | null = null
   #obstacle: string | null = null
   #watching: Promise<void> | undefined
@@ -37,12 +37,14 @@ export class PrivateServer {
     return this.#port
   }
 
-  /** Why it does not serve at the moment, for anybody to read; null when it should. */
+  /** Why it does not serve at the moment, in words for the public; null if it should serve. */
   get obstacle(): string | null {
     return this.#obstacle
   }
 
-  /** Resolves when it serves. Throws `EngineError` when it cannot, or when what a killed service left has the data. */
+  /**
+   * Resolves when it serves. Throws `EngineError` if it cannot, or if a server left by a killed service has the data.
+   */
   async begin(): Promise<void> {
     process.once('exit', this.#atExit)
     const { say, patienceMs = PATIENCE_MS } = this.#options
@@ -51,7 +53,7 @@ export class PrivateServer {
       await this.#startOnFreePort()
     } else {
       this.#port = left.port
-      const ended = endOfLeft(left, this.#home.lock).then(() => 'its service had been killed before')
+      const ended = endOfLeft(left, this.#home.lock).then(() => 'its service had been killed')
       this.#has({ pid: left.pid, ended })
       await this.#untilLoaded()
     }
@@ -59,7 +61,7 @@ export class PrivateServer {
     if (left !== null) say('taking over the redis-server of a service that was killed')
   }
 
-  /** Ends it, and whatever is about to follow it. */
+  /** Ends the server, and any restart of it. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     if (this.#process !== null) {
@@ -70,7 +72,7 @@ export class PrivateServer {
     process.off('exit', this.#atExit)
   }
 
-  /** Where this process ends without having stopped it: what serves nobody shall not run. */
+  /** For a process that ends without stopping it: a server without a service must not keep running. */
   readonly #atExit = (): void => {
     if (this.#process !== null) signal(this.#process, this.#isStopping ? 'SIGKILL' : 'SIGTERM')
   }
@@ -93,13 +95,13 @@ export class PrivateServer {
       try {
         return await this.#start()
       } catch (error) {
-        // Somebody else may have taken it in the meantime.
+        // Another process may have taken the port in the meantime.
         if (attempt === PORTS || !/Failed listening|Address already in use/.test(String(error))) throw error
       }
     }
   }
 
-  /** Leaves nothing running when it fails, so that nothing can be started beside it. */
+  /** Leaves nothing running when it fails, so that another start can never run next to it. */
   async #start(): Promise<void> {
     try {
       await startChild({
@@ -133,13 +135,13 @@ export class PrivateServer {
       const began = performance.now()
       const how = await running.ended
       if (this.#isStopping) return
-      this.#obstacle = 'the private Redis has ended, and is being started again'
-      this.#options.say(`the private redis-server has ended (${how}): starting it again`)
+      this.#obstacle = 'the private Redis has ended, and is being restarted'
+      this.#options.say(`the private redis-server has ended (${how}): restarting it`)
       if (performance.now() - began > STEADY_MS) this.#pauseMs = FIRST_PAUSE_MS
     }
   }
 
-  /** Resolves when it serves again; to null when it shall not any more. */
+  /** Resolves when it serves again; to null if it is not wanted any more. */
   async #startAgain(): Promise<Process | null> {
     for (let said = ''; ; ) {
       await sleep(this.#pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
@@ -153,7 +155,7 @@ export class PrivateServer {
     }
   }
 
-  /** Null when it serves, else for the operator why not. */
+  /** Null if it serves, otherwise the reason for the operator. */
   async #tryAgain(): Promise<string | null> {
     const { data, lock } = this.#home
     const unwritable = obstacleToWriting(`${data}/.room`)
@@ -161,9 +163,9 @@ export class PrivateServer {
       this.#obstacle = `the private Redis has ended, and cannot write to its files: ${unwritable}`
       return `it cannot write to ${data}: ${unwritable}`
     }
-    // A process that the last one had started, as to rewrite its file, may have outlived it.
-    if (!(await lock.take())) return `what has ended left a process that still has ${data}`
-    this.#obstacle = 'the private Redis has ended, and is being started again'
+    // A child of the last server, such as one that rewrites its file, may have outlived it.
+    if (!(await lock.take())) return `a child process of the last server still has ${data}`
+    this.#obstacle = 'the private Redis has ended, and is being restarted'
     await this.#start()
     this.#obstacle = null
     this.#options.say('redis-server runs again')
@@ -171,7 +173,7 @@ export class PrivateServer {
   }
 }
 
-/** It ended between serving and being looked at. */
+/** It ended between serving and the check. */
 const ENDED_AGAIN: Process = { pid: 0, ended: Promise.resolve('at once') }
 
 function reasonOf(error: unknown): string {

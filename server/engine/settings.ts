@@ -1,4 +1,4 @@
-// What a server's settings mean for the data: asked once, told in plain words.
+// What a server's settings mean for the data: read once, and described in plain words.
 import type { Redis } from 'ioredis'
 
 export interface EngineSettings {
@@ -7,7 +7,7 @@ export interface EngineSettings {
   warnings: string[]
 }
 
-/** Asks the server. What a user without the right to ask cannot learn is told as unknown. */
+/** Reads the settings of the server. Settings that the user may not read are described as unknown. */
 export async function readSettings(client: Redis): Promise<EngineSettings> {
   const facts = new Map([...(await info(client)), ...(await configuration(client))])
   const onDisk = disk(facts)
@@ -23,7 +23,7 @@ type Facts = ReadonlyMap<string, string>
 const NOTHING_ON_DISK = 'nothing on disk: a restart loses everything'
 
 const FSYNC: Record<string, string> = {
-  always: 'fsync on every write: what was acknowledged survives a crash and a power loss',
+  always: 'fsync on every write: acknowledged writes survive a crash and a power loss',
   everysec: 'fsync every second: a crash or power loss may lose the last 1–2 seconds',
   no: 'fsync left to the operating system: a power loss may lose the last half minute or more',
 }
@@ -68,17 +68,17 @@ function disk(facts: Facts): string {
   }
   const snapshots = facts.get('save')
   if (snapshots === '') return NOTHING_ON_DISK
-  return `${snapshots === undefined ? 'at most' : 'only'} snapshots on disk: a crash loses what was written since the last one`
+  return `${snapshots === undefined ? 'at most' : 'only'} snapshots on disk: a crash loses the writes after the last one`
 }
 
 function warnings(facts: Facts): string[] {
   const found: string[] = []
   const policy = facts.get('maxmemory-policy') ?? facts.get('maxmemory_policy')
   if (policy === undefined) {
-    found.push('maxmemory-policy is unknown (this user may not ask): it must be noeviction, or data vanishes')
+    found.push('maxmemory-policy is unknown (this user may not ask): it must be noeviction, or data is lost')
   } else if (policy !== 'noeviction') {
     found.push(
-      `maxmemory-policy is ${policy}: Redis may delete any of our keys, and no promise holds; set it to noeviction`,
+      `maxmemory-policy is ${policy}: Redis may delete any key of the service, and no promise holds; set it to noeviction`,
     )
   }
   if (facts.get('role') === 'slave')

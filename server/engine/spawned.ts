@@ -6,7 +6,7 @@ import type { Home } from './home.ts'
 import { PrivateServer } from './private-server.ts'
 import { readSettings } from './settings.ts'
 
-/** Starts `executable` on our data directory, or adopts the server that a killed service left there. */
+/** Starts `executable` on the data directory, or adopts the server that a killed service left there. */
 export async function useSpawned(executable: string, home: Home, options: EngineOptions): Promise<Engine> {
   const server = new PrivateServer(executable, home, options)
   try {

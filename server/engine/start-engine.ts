@@ -10,8 +10,8 @@ const NOTHING_FOUND =
   'no Redis found: install one (apt-get install redis-server, brew install redis), start Docker, or set REDIS_URL'
 
 /**
- * The first that is possible: `REDIS_URL`, a server on `PATH`, Docker, the embedded demo engine.
- * Rejects with `EngineError`.
+ * The first that is possible: `REDIS_URL`, a server on `PATH`, Docker, the embedded demo engine. Rejects with
+ * `EngineError`.
  */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const engine = await firstPossible(options)
@@ -29,7 +29,7 @@ async function firstPossible(options: EngineOptions): Promise<Engine> {
   return embedded
 }
 
-/** One that we run, on a directory that is this service's alone. Resolves to undefined when there is none to run. */
+/** A private engine on a directory that this service owns. Resolves to undefined if no program can run one. */
 async function useOwn(options: EngineOptions): Promise<Engine | undefined> {
   const { env } = options
   const server = findExecutable(['redis-server', 'valkey-server'], env['PATH'])
@@ -51,7 +51,7 @@ interface Programs {
   readonly docker: string | undefined
 }
 
-/** What a killed service has left on the data goes on, whatever is found first today. */
+/** A server left by a killed service continues, even if another kind would be found first now. */
 async function onHome(
   { server, docker }: Programs,
   home: Home,

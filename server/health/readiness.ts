@@ -1,5 +1,4 @@
-// Whether the service can serve: Redis answers within a second and holds the scripts, and what else it needs was there
-// once.
+// Whether the service can serve: Redis answers within a second and has the scripts, and each prerequisite was met once.
 
 import type { Redis } from 'ioredis'
 import { DriverError, type Perilune } from 'perilune'
@@ -9,7 +8,7 @@ const PATIENCE_MS = 1000
 
 const SILENT = 'Redis does not answer within a second'
 
-/** What Redis refuses PING with, by the first word. */
+/** Reasons why Redis refuses PING, by the first word of its error. */
 const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['MISCONF', 'Redis cannot write to its disk, and refuses writes until it can'],
   ['BUSY', 'Redis is busy with a script'],
@@ -21,11 +20,11 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
 const LOADING = 'the scripts are not loaded yet'
 const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
 
-/** What must have been there once. */
+/** A condition that must have been met once. */
 export interface Prerequisite {
-  /** Rejects while it is not there; asked again and again. */
+  /** Rejects while the condition is not met; called repeatedly. */
   prepare(): Promise<void>
-  /** Why it is not there, for anybody to read; without an error it took too long. */
+  /** Why it is not met, in words for the public; without an error it took too long. */
   obstacle(error: unknown): string
 }
 
@@ -38,7 +37,7 @@ export class Readiness {
   #loaded: Promise<void> | null = null
   #obstacle = LOADING
 
-  /** `engineObstacle` is what the engine itself knows to keep it from serving. */
+  /** `engineObstacle` returns the reason of the engine itself for not serving. */
   constructor(
     client: Redis,
     perilune: Perilune,
@@ -51,11 +50,11 @@ export class Readiness {
     this.#perilune = perilune
     this.#needs = needs
     this.#engineObstacle = engineObstacle
-    // A server that went away may come back without the scripts.
+    // A server that was away may come back without the scripts.
     client.on('close', () => (this.#loaded = null))
   }
 
-  /** Null when ready, else the reason why not. Becomes ready by itself once Redis is back. */
+  /** Null if ready, otherwise the reason. Becomes ready by itself once Redis is back. */
   async reason(): Promise<string | null> {
     const trouble = this.#engineObstacle() ?? (await this.#refusal())
     if (trouble !== null) return trouble
@@ -66,7 +65,7 @@ export class Readiness {
     return obstacles.find((obstacle) => obstacle !== null) ?? null
   }
 
-  /** Whether Redis answers within a second, and refuses nothing. */
+  /** Whether Redis answers within a second, without an error. */
   async answers(): Promise<boolean> {
     return (await this.#refusal()) === null
   }
@@ -82,7 +81,7 @@ export class Readiness {
 
   async #refusalOfWrites(): Promise<string | null> {
     let refusal: string | null = SILENT
-    const asked = refusalOfWrites(this.#client, this.#namespace).then((told) => (refusal = told))
+    const asked = refusalOfWrites(this.#client, this.#namespace).then((reason) => (refusal = reason))
     await inTime(asked)
     return refusal
   }

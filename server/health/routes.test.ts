@@ -10,7 +10,7 @@ import { type HttpAnswer, startApp, type TestApp } from '../testing/test-app.ts'
 const post = (app: TestApp): Promise<HttpAnswer> =>
   app.call('POST', '/v2/queues/q/messages', { body: { messages: [{ body: 1 }] } })
 
-test('health tells Redis being away from the process being alive, and turns good by itself', async () => {
+test('health distinguishes a Redis that is away from a live process, and recovers by itself', async () => {
   const redis = await startRedis()
   {
     await using app = await startApp(redis.port, { deadline: '1s' })
@@ -55,7 +55,7 @@ test('a Redis that hangs makes the service not ready, and the process stays aliv
   await redis.stop()
 })
 
-test('a Redis that cannot write to its disk is told as that, and is ready again when it can', async () => {
+test('a Redis that cannot write to its disk is reported as such, and is ready again when it can', async () => {
   const redis = await startRedis()
   await ask(redis.port, 'CONFIG', 'SET', 'save', '3600 1000000')
   const inItsWay = join(redis.dir, 'dump.rdb')
@@ -78,32 +78,32 @@ test('a Redis that cannot write to its disk is told as that, and is ready again 
   await redis.stop()
 })
 
-test('a Redis that is busy with a script is told as that', async () => {
+test('a Redis that is busy with a script is reported as such', async () => {
   const redis = await startRedis({ args: ['--busy-reply-threshold', '10'] })
   {
     await using app = await startApp(redis.port, { deadline: '1s' })
     const endless = ask(redis.port, 'EVAL', 'while true do end', 0).catch(String)
-    const told = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
-    await expect.poll(told).toBe('Not ready: Redis is busy with a script.')
+    const description = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
+    await expect.poll(description).toBe('Not ready: Redis is busy with a script.')
     await ask(redis.port, 'SCRIPT', 'KILL')
     await endless
   }
   await redis.stop()
 })
 
-test('a Redis that has been given a password is told as that', async () => {
+test('a Redis that has been given a password is reported as such', async () => {
   const redis = await startRedis()
   {
     await using app = await startApp(redis.port, { deadline: '1s' })
     await app.client.config('SET', 'requirepass', 'secret')
     app.client.disconnect(true)
-    const told = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
-    await expect.poll(told).toBe('Not ready: Redis wants a password, and REDIS_URL has none.')
+    const description = async (): Promise<unknown> => (await app.call('GET', '/readyz')).json.description
+    await expect.poll(description).toBe('Not ready: Redis wants a password, and REDIS_URL has none.')
   }
   await redis.stop()
 })
 
-test('a service is not ready while no write can succeed, or where its user may not write for a structure', async () => {
+test('a service is not ready while no write can succeed, or if its user may not write for a structure', async () => {
   const redis = await startRedis()
   {
     await using app = await startApp(redis.port, { deadline: '1s' })
@@ -132,7 +132,7 @@ test('a service is not ready while no write can succeed, or where its user may n
   await redis.stop()
 })
 
-test('a cluster of several nodes, and one that lacks slots, are told as that', async () => {
+test('a cluster of several nodes, and one that lacks slots, are reported as such', async () => {
   const cluster = await startCluster()
   {
     await using app = await startApp(cluster.ports[0] ?? 0, { deadline: '1s' })

@@ -1,5 +1,5 @@
-// Whether Redis takes writes for each structure: a write that changes nothing is sent to a key of each. A Redis that is full
-// takes it, for acks, releases and removals work there as well.
+// Whether Redis accepts writes for each structure: a write without effect is sent to a key of each. A full Redis
+// accepts it, because acks, releases and removals still work there.
 
 import type { Redis } from 'ioredis'
 
@@ -28,7 +28,7 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['CLUSTERDOWN', 'Redis is a cluster that is down: some of its slots are served by no node'],
 ])
 
-/** Null where all are taken, else why not. */
+/** Null if all are accepted, otherwise the reason. */
 export async function refusalOfWrites(client: Redis, namespace: string): Promise<string | null> {
   const refusals = await Promise.all(
     STRUCTURES.map((structure) =>

@@ -1,5 +1,5 @@
-// Fastify as every route of the service has it: bodies as bytes, queries as written, errors as problems,
-// one line of log a request.
+// Fastify for every route of the service: bodies as bytes, queries as written, errors as problems, one log line per
+// request.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -42,19 +42,19 @@ export type App = FastifyInstance<
 
 const MAX_HEADER_BYTES = 16_384
 
-/** Where the log goes; else to the standard output. */
+/** The destination of the log; by default the standard output. */
 export interface LogTarget {
   write(line: string): void
 }
 
 export interface AppTerms {
-  /** When a request that has not come in whole is ended with 408. */
+  /** After how many milliseconds an incomplete request is ended with 408. */
   readonly requestTimeoutMs: number | undefined
   readonly unsent: Unsent
   readonly logTarget?: LogTarget | undefined
 }
 
-/** An app without routes. `logLevel`: pino's, `silent` included. */
+/** An app without routes. `logLevel`: a level of pino, including `silent`. */
 export function createFastify(
   logLevel: string,
   { requestTimeoutMs = 30_000, unsent, logTarget }: AppTerms,
@@ -65,15 +65,15 @@ export function createFastify(
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     requestTimeout: requestTimeoutMs,
-    // Node takes the longer of the two for the whole request; by default that is a minute for the headers.
+    // Node uses the greater of the two for the whole request; the default is a minute for the headers.
     http: {
       headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.ceil(requestTimeoutMs / 4),
-      // Node would end the connection with its answer, and carry out what comes behind.
+      // Node would end the connection with its answer, but process the requests after it.
       requireHostHeader: false,
     },
     connectionTimeout: 60_000,
-    // Too long a name is the caller's mistake, not an unknown path.
+    // A name that is too long is the caller's mistake, not an unknown path.
     routerOptions: { maxParamLength: MAX_HEADER_BYTES, querystringParser: parseQuery },
     clientErrorHandler: (error, socket) => broken.answer(error, socket),
     frameworkErrors: (error, request, reply) => {
@@ -112,8 +112,8 @@ export function createFastify(
 }
 
 /**
- * An answer that is on its way when the service closes is the last one on its connection, or closing would wait.
- * Answers whether it closes.
+ * An answer in progress when the service closes is the last one on its connection; otherwise closing would wait.
+ * Returns a function that says whether the service closes.
  */
 function endConnectionsWhenClosing(app: App): () => boolean {
   let closing = false
@@ -140,7 +140,10 @@ function countUnsent(app: App, unsent: Unsent): void {
   })
 }
 
-/** Null: it is small. As bytes, for Node takes several times as long to write a large text, and the text's memory as well. */
+/**
+ * Null if it is small. As bytes, because Node takes several times as long to write a large text, and keeps the memory
+ * of the text as well.
+ */
 function piecesOf(payload: unknown): AnswerPieces | null {
   if (payload instanceof AnswerPieces) return payload
   const bytes =
@@ -148,7 +151,7 @@ function piecesOf(payload: unknown): AnswerPieces | null {
   return Buffer.isBuffer(bytes) && bytes.length >= COUNTED_BYTES ? AnswerPieces.ofBytes(bytes) : null
 }
 
-/** As `shareOf` has it of a key. */
+/** Like `shareOf` of a key. */
 function shareOfRequest(request: FastifyRequest): string {
   if (request.tenant !== undefined) return request.tenant.scope
   return prefixOf(request.headers['x-project-id']?.toString() ?? DEFAULT_TENANT).slice(0, -1)
@@ -187,7 +190,7 @@ function zaqarAnswer(error: unknown): ErrorAnswer {
   return { status, headers, type: 'application/json; charset=utf-8', body: { title, description: message } }
 }
 
-/** Without the query: what it holds is nobody's business in a log. */
+/** Without the query, whose content does not belong in a log. */
 function pathOf(request: FastifyRequest): string {
   return request.url.split('?', 1)[0] ?? ''
 }

@@ -3,8 +3,8 @@ import { methodNotAllowed } from './answers/problems.ts'
 import { METHODS } from './requests/methods.ts'
 
 /**
- * Answers 405 wherever a path of this app is known but the method is not. To be called before its routes. `answersHead`:
- * whether what may be read there answers HEAD, too.
+ * Answers 405 if a path of this app is known but the method is not. To be called before its routes are added.
+ * `answersHead`: whether a readable path also answers HEAD.
  */
 export function refuseOtherMethods(app: App, answersHead: (url: string) => boolean = () => true): void {
   /** By path: the methods that have a route, and those of them that are answered. */
@@ -15,12 +15,12 @@ export function refuseOtherMethods(app: App, answersHead: (url: string) => boole
     const { path, method } = route
     const methods = [method].flat()
     addTo(routed, path, methods)
-    // That of HEAD comes by itself with each of GET.
+    // Fastify adds a HEAD route to each GET route.
     if (method === 'HEAD' && !answersHead(path)) route.handler = () => refuse(allowedOn(path))
     else addTo(answered, path, methods)
   })
   app.after(() => {
-    // Those that the refusals add are not of the app.
+    // Routes that only reject do not belong to the app.
     for (const [path, methods] of new Map(routed)) {
       const allowed = allowedOn(path)
       app.route({

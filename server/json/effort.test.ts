@@ -10,7 +10,7 @@ const upTo = (most: number, part: (at: number) => string): string => {
   for (let [at, left] = [0, most]; left > 0; at += 1) left -= parts[parts.push(part(at)) - 1]?.length ?? 1
   return parts.join(',')
 }
-/** Names that a plain polynomial hash takes for one: `Aa` and `BB` are alike in it. */
+/** Names with the same plain polynomial hash: that of `Aa` equals that of `BB`. */
 const alike = (at: number): string =>
   at
     .toString(3)
@@ -45,7 +45,7 @@ test.each([
   ['different short texts', `[${upTo(2_900_000, (at) => `"${at.toString(36)}"`)}]`],
   ['short texts with escapes', listOf('"\\n"')],
   ['objects of many names', listOf(objectOf(150))],
-])('a body of four megabytes of %s is refused before it is parsed', async (_what, text) => {
+])('a body of four megabytes of %s is rejected before it is parsed', async (_what, text) => {
   await using app = await startApp(inject('redisPort'))
 
   expect(takesTooLong(Buffer.from(text))).toBe(true)
@@ -64,7 +64,7 @@ test.each([
   ['texts', listOf('"abcdefgh"')],
   ['wide records', listOf(objectOf(100))],
   ['records', listOf('{"id":12345678,"name":"abcdefghij, or so","on":true}')],
-])('a body of four megabytes of %s is taken', async (_what, text) => {
+])('a body of four megabytes of %s is accepted', async (_what, text) => {
   await using app = await startApp(inject('redisPort'))
 
   const { status } = await app.call('POST', '/v1/feeds/f/messages', { body: `{"body":${text}}` })
@@ -78,7 +78,7 @@ test('objects with a number for a name take several times as long as others', ()
   expect(takesTooLong(list('{"a":1,"999":1},'))).toBe(true)
 })
 
-test('a queue of /v2 refuses such a body, too', async () => {
+test('a queue of /v2 rejects such a body, too', async () => {
   await using app = await startApp(inject('redisPort'), {
     limits: { maxMessagesPostSize: 4_000_000, maxWebhookBody: 16_000_000 },
   })
@@ -89,7 +89,7 @@ test('a queue of /v2 refuses such a body, too', async () => {
   expect(json.description).toContain('holds more')
 })
 
-test('metadata of a queue, and options of a subscription, are parsed again and again, and hold fewer names', async () => {
+test('metadata of a queue, and options of a subscription, are parsed repeatedly, and may have fewer names', async () => {
   await using app = await startApp(inject('redisPort'))
   const of = (count: number): object =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`name${at}`, at]))

@@ -1,14 +1,17 @@
-// How long JSON.parse would take, judged before it begins: four megabytes of brackets take it half a second, of one text three
-// milliseconds. What it makes costs it, not what it reads: objects and arrays, plain values, short texts and names that it has not
-// met, and names in an order that it has not met; objects of many names, and of names that are numbers.
+// Estimates the time of JSON.parse in advance: four megabytes of brackets take half a second, four megabytes of one
+// text three milliseconds. The cost depends on what is created, not on what is read: objects and arrays, plain values,
+// new short texts and names, names in a new order, and objects with many names, or with names that are numbers.
 
 import { randomInt } from 'node:crypto'
 
-/** Smaller bodies take less than the most in any case. */
+/** Smaller bodies always take less than the limit. */
 const UNJUDGED_BYTES = 65_536
 /** In nanoseconds, on one core of a server of 2020. */
 const MOST = 25_000_000
-/** For what is stored, and parsed again: a page holds many of these, and many clients may ask for them at once. */
+/**
+ * For documents that are stored and parsed repeatedly: a page has many of these, and many clients may request them at
+ * once.
+ */
 const MOST_OF_A_DOCUMENT = 1_000_000
 const CONTAINER = 150
 const VALUE = 22
@@ -21,7 +24,7 @@ const NEW_TEXT = 270
 const NAME = 20
 const NEW_NAME = 700
 const NEW_ORDER = 170
-/** Objects with so many names are kept in another form, and so are those with a name that is a number. */
+/** Objects with so many names, or with a name that is a number, have another internal form. */
 const MANY_NAMES = 128
 const NAME_OF_MANY = 200
 const NUMBER_AS_NAME = 450
@@ -35,7 +38,7 @@ const LEVELS = 1024
 const [QUOTE, BACKSLASH] = [0x22, 0x5c]
 const [ZERO, NINE] = [0x30, 0x39]
 const [COMMA, POINT, COLON, OPENING, CLOSING, LETTER_E] = [1, 2, 3, 4, 5, 6]
-/** What a byte outside of texts means; 0: nothing. A quote has a meaning, too. */
+/** The meaning of a byte outside of texts; 0: none. A quote has a meaning, too. */
 const MEANINGS = new Uint8Array(256)
 for (const [char, meaning] of Object.entries({
   ',': COMMA,
@@ -54,12 +57,12 @@ for (const [char, meaning] of Object.entries({
 
 export const TOO_MUCH = 'holds more objects, arrays, names, texts and values than one request may'
 
-/** True when to parse this text, JSON or not, could keep everybody else waiting. */
+/** True if parsing this text, JSON or not, could make all other requests wait. */
 export function takesTooLong(text: Buffer): boolean {
   return text.length > UNJUDGED_BYTES && new Judgement(text).takesLongerThan(MOST)
 }
 
-/** As `takesTooLong`, of a document that is parsed whenever it is looked at. */
+/** Like `takesTooLong`, for a document that is parsed at each access. */
 export function isTooIntricate(text: string): boolean {
   return new Judgement(Buffer.from(text)).takesLongerThan(MOST_OF_A_DOCUMENT)
 }
@@ -68,16 +71,16 @@ class Judgement {
   readonly #text: Buffer
   readonly #texts = new Met()
   readonly #orders = new Met()
-  /** What names the object of each level has had so far. */
+  /** A hash of the names that the object of each level has had so far. */
   readonly #names = new Int32Array(LEVELS)
-  /** How many these are. */
+  /** Their numbers. */
   readonly #counts = new Int32Array(LEVELS)
   /** Whether one of them is a number. */
   readonly #numbers = new Uint8Array(LEVELS)
   #level = 0
-  /** Where the last byte that means something ended. */
+  /** Where the last meaningful byte ended. */
   #behind = 0
-  /** The last text. */
+  /** The start of the last text. */
   #from = 0
   #to = 0
   #isEscaped = false
@@ -104,10 +107,10 @@ class Judgement {
     return false
   }
 
-  /** `before`: bytes without a meaning that stand before it. */
+  /** `before`: bytes without a meaning before it. */
   #effortOf(meaning: number, before: number): number {
     if (meaning === COMMA) return before < LONG_NUMBER_BYTES ? VALUE : VALUE + LONG_NUMBER
-    // Of a number, of true or of false.
+    // The E of a number, of true or of false.
     if (meaning === LETTER_E) return EXPONENT
     if (meaning === POINT) return FRACTION
     if (meaning === QUOTE) return this.#effortOfText()
@@ -121,7 +124,7 @@ class Judgement {
     return CONTAINER
   }
 
-  /** Where the text goes on behind the string that begins at `from`. */
+  /** The position after the string that begins at `from`. */
   #passText(from: number): number {
     const text = this.#text
     let [to, escapes] = [from + 1, 0]
@@ -143,7 +146,7 @@ class Judgement {
     return TEXT + (this.#isEscaped ? ESCAPED : 0) + (isNew ? NEW_TEXT : 0)
   }
 
-  /** The last text turns out to be one. */
+  /** The last text turns out to be a name. */
   #effortOfName(): number {
     const hash = this.#hash()
     const isNew = !this.#isShort && this.#texts.isNew(hash)
@@ -154,18 +157,18 @@ class Judgement {
     return NAME + (isNew ? NEW_NAME : 0) + (this.#orders.isNew(names) ? NEW_ORDER : 0) + ofForm
   }
 
-  /** What the form costs in which an object is kept, for another name. */
+  /** The cost of another name in the internal form of an object. */
   #effortOfForm(level: number): number {
     const count = (this.#counts[level] ?? 0) + 1
     this.#counts[level] = count
     const isFirst = this.#numbers[level] === 0 && this.#isNumber
     if (isFirst) this.#numbers[level] = 1
-    // With one too many all of them are moved.
+    // When the object outgrows its form, all names are moved.
     const moved = count === MANY_NAMES ? count : count > MANY_NAMES ? 1 : 0
     return moved * NAME_OF_MANY + (isFirst ? NUMBER_AS_NAME : 0)
   }
 
-  /** Whether the last text may be one: what begins and ends as one is taken for it. */
+  /** Whether the last text may be a number: its first and last characters decide. */
   get #isNumber(): boolean {
     return this.#isShort && isDigit(this.#text[this.#from + 1]) && isDigit(this.#text[this.#to - 2])
   }
@@ -185,7 +188,7 @@ function isDigit(byte = 0): boolean {
   return byte >= ZERO && byte <= NINE
 }
 
-/** Nobody may know it, or he could write many that have one hash. */
+/** Secret: a client that knows it could write many texts with one hash. */
 const FACTOR = randomInt(1 << 20, 1 << 30) * 2 + 1
 
 function mixed(hash: number, part: number): number {
@@ -195,7 +198,7 @@ function mixed(hash: number, part: number): number {
 
 const REMAINDERS = 1 << 21
 
-/** What was met, by its hash. Two of one remainder are taken for the same. */
+/** Known texts, by their hash. Two with the same remainder are treated as equal. */
 class Met {
   readonly #bits = new Uint8Array(REMAINDERS / 8)
 

@@ -7,7 +7,7 @@ const cut = (text: string, slice: Slice | null): string | null => slice && text.
 const member = (text: string, name: string): string | null =>
   cut(text, findMember(text, findStart(text), name))
 
-test('a value is found to the letter, whatever it is', () => {
+test('a value is found unchanged, whatever it is', () => {
   const values = [
     '1e400',
     '9007199254740993',
@@ -24,17 +24,17 @@ test('a value is found to the letter, whatever it is', () => {
   }
 })
 
-test('the last of several members of one name counts, as in JSON.parse', () => {
+test('the last of several members of one name is used, as in JSON.parse', () => {
   expect(member('{"body":1,"other":{"body":2},"body":3}', 'body')).toBe('3')
 })
 
-test('a name is recognised behind its escapes, and others are not taken for it', () => {
+test('a name is recognised through its escapes, and no other is mistaken for it', () => {
   expect(member('{"\\u0062ody":1}', 'body')).toBe('1')
-  expect(member('{"bodyguard":1,"nobody":2,"bod":3}', 'body')).toBeNull()
+  expect(member('{"bodyguard":1,"embody":2,"bod":3}', 'body')).toBeNull()
   expect(member('{"bo\\\\dy":1}', 'body')).toBeNull()
 })
 
-test('the elements of the last list of a name are found, and none where that is no list', () => {
+test('the elements of the last list of a name are found, and none if it is not a list', () => {
   const elements = (text: string): (string | null)[] =>
     findElementsOf(text, 0, 'x').map((slice) => cut(text, slice))
   expect(elements('{"x":[0],"y":[1],"\\u0078": [ "a]" ,{"x":[2]},[ 3 ]] ,"z":{}}')).toEqual([
@@ -51,7 +51,7 @@ test('an empty object has no members and an empty list no elements', () => {
   expect(findElementsOf('{"x": [ ] }', 0, 'x')).toEqual([])
 })
 
-test('for any JSON, cutting it up and parsing the pieces gives what parsing the whole gives', () => {
+test('for any JSON, parsing the slices gives the same as parsing the whole', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()), (object, array) => {
       const text = JSON.stringify(object, null, 1)
@@ -69,7 +69,7 @@ test('for any JSON, cutting it up and parsing the pieces gives what parsing the 
   )
 })
 
-test('nesting is counted without being misled by strings, however deep it is', () => {
+test('nesting is measured without being misled by strings, however deep it is', () => {
   expect(nestingOf('1')).toBe(0)
   expect(nestingOf('{"a[[[":"]{{"}')).toBe(1)
   expect(nestingOf('[[],[{"a":[]}]]')).toBe(4)

@@ -1,10 +1,10 @@
-// Where values stand in a JSON text, so that they can be kept to the letter. The text must be valid:
-// JSON.parse has accepted it. No function here recurses, so no nesting is too deep.
+// The positions of values in a JSON text, so that they can be stored unchanged. The text must be valid: JSON.parse has
+// accepted it. No function here recurses, so no nesting is too deep.
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d]
-/** The ends of longer strings are searched for, which has a cost of its own. */
+/** The ends of longer strings are searched, which has a fixed cost. */
 const SHORT = 16
 
 /** Text from `from` up to but not including `to`. */
@@ -27,7 +27,7 @@ export function findMember(text: string, at: number, name: string): Slice | null
   return found
 }
 
-/** The elements of such a member that is an array; none where it is not. In one pass, for they may be megabytes. */
+/** The elements of a member that is an array; none if it is not. In one pass, because they may be megabytes. */
 export function findElementsOf(text: string, at: number, name: string): Slice[] {
   let found: Slice[] = []
   let next = skipSpace(text, at + 1)
@@ -44,14 +44,14 @@ export function findElementsOf(text: string, at: number, name: string): Slice[] 
   return found
 }
 
-/** The nth element of the array that begins at `at`, from 0; it has so many. */
+/** The nth element of the array that begins at `at`, from 0; the array must have it. */
 export function findElement(text: string, at: number, nth: number): Slice {
   let from = skipSpace(text, at + 1)
   for (let passed = 0; passed < nth; passed += 1) from = skipComma(text, skipValue(text, from))
   return { from, to: skipValue(text, from) }
 }
 
-/** Where the text goes on behind the array. */
+/** The position after the array. */
 function passElements(text: string, at: number, found: Slice[]): number {
   let from = skipSpace(text, at + 1)
   while (text.charCodeAt(from) !== ARRAY_END) {
@@ -62,7 +62,7 @@ function passElements(text: string, at: number, found: Slice[]): number {
   return from + 1
 }
 
-/** Behind the name that ends at `at`. */
+/** The position after the name that ends at `at`. */
 function findValue(text: string, at: number): number {
   return skipSpace(text, skipSpace(text, at) + 1)
 }
@@ -142,7 +142,7 @@ function skipString(text: string, start: number): number {
   }
 }
 
-/** `from`: somewhere in the string, behind no backslash. */
+/** `from`: a position in the string, not after a backslash. */
 function skipLongString(text: string, from: number): number {
   const end = text.indexOf('"', from)
   if (text.charCodeAt(end - 1) !== BACKSLASH) return end + 1

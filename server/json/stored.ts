@@ -1,5 +1,5 @@
-// What is stored as JSON, as text to the letter. Others write to the same feeds and queues, and nothing checks what they store;
-// what is no JSON would spoil the answer that it is put into, and with it all the others in there.
+// Stored JSON as unchanged text. Other programs write to the same feeds and queues without a check. Invalid JSON would
+// corrupt the whole answer that contains it.
 
 import { isUtf8 } from 'node:buffer'
 import { type Codec, jsonText } from 'perilune'
@@ -9,13 +9,13 @@ export const storedJson: Codec<string> = {
   ...jsonText,
   decode(bytes) {
     const text = jsonText.decode(bytes)
-    // It says why.
+    // Its error has the reason.
     if (!isJson(bytes)) JSON.parse(text)
     return text
   },
 }
 
-/** As bytes, for answers that hold much of it: to make texts of them, and bytes of these, takes as long as all the rest. */
+/** As bytes, for large answers: converting them to text and back takes as long as everything else. */
 export const storedJsonBytes: Codec<Buffer> = {
   ...storedJson,
   encode: (bytes) => bytes,

@@ -49,7 +49,7 @@ test.each(GOOD)('it is JSON: %s', (text) => {
   expect(isJson(Buffer.from(text))).toBe(true)
 })
 
-test('it is JSON where JSON.parse takes it, whatever stands in it', () => {
+test('it is JSON exactly if JSON.parse accepts it, whatever it contains', () => {
   let seed = 7
   const next = (below: number): number => {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
@@ -66,7 +66,7 @@ test('it is JSON where JSON.parse takes it, whatever stands in it', () => {
   }
 })
 
-test('what is stored is parsed by nobody, and what is no JSON says why', () => {
+test('stored JSON is not parsed, and invalid JSON names its error', () => {
   const parse = vi.spyOn(JSON, 'parse')
   expect(storedJson.decode(Buffer.from('{"a":[1]}'))).toBe('{"a":[1]}')
   expect(parse).not.toHaveBeenCalled()
@@ -74,7 +74,7 @@ test('what is stored is parsed by nobody, and what is no JSON says why', () => {
   expect(() => storedJson.decode(Buffer.from('{"a":'))).toThrow(SyntaxError)
 })
 
-test('as bytes it is what is stored, and what is no UTF-8 is what it says as text', () => {
+test('as bytes it is unchanged, and invalid UTF-8 is as in the text', () => {
   const stored = Buffer.from('{"a":"é"}')
   expect(storedJsonBytes.decode(stored)).toBe(stored)
   expect(String(storedJsonBytes.decode(Buffer.from('"\xff"', 'latin1')))).toBe('"\ufffd"')

@@ -1,9 +1,9 @@
-// Whether bytes are JSON, without making anything of them: JSON.parse takes a microsecond for each name that it has not met, and a page
-// has megabytes of them. Here a byte costs the same whatever it is in, and no nesting is too deep.
+// Whether bytes are JSON, without creating any values: JSON.parse takes a microsecond for each new name, and a page has
+// megabytes of them. Here a byte always costs the same, and no nesting is too deep.
 
 const [QUOTE, BACKSLASH, COMMA, COLON, ZERO, NINE] = [0x22, 0x5c, 0x2c, 0x3a, 0x30, 0x39]
 const [ARRAY, OBJECT, OBJECT_END] = [0x5b, 0x7b, 0x7d]
-/** From what opens to what closes it. */
+/** From an opening bracket to its closing one. */
 const TO_END = 2
 const [MINUS, PLUS, POINT, EXPONENT] = [0x2d, 0x2b, 0x2e, 0x65]
 const LOWER_CASE = 0x20
@@ -12,21 +12,21 @@ const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d]
 const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
 const [LETTER_U, LETTER_A, LETTER_F] = [0x75, 0x61, 0x66]
 const WORDS = { true: Buffer.from('true'), false: Buffer.from('false'), null: Buffer.from('null') }
-/** Longer texts are passed in words of four bytes, to begin which has a cost of its own. */
+/** Longer texts are scanned in words of four bytes, which has a fixed cost. */
 const SHORT = 64
-/** In the place of where a text goes on: it does not. */
+/** In the place of a position: the text is invalid. */
 const NOWHERE = -1
 
 interface Words {
-  /** Where the first one begins. */
+  /** Position of the first word. */
   readonly first: number
   readonly all: Uint32Array
 }
 
-/** Of what is looked at just now: made once for it, and only where a text is long. */
+/** Words of the present text: created once, and only for a long text. */
 let words: Words | null = null
 
-/** Whether the bytes are UTF-8 is another question. */
+/** Does not check that the bytes are UTF-8. */
 export function isJson(text: Uint8Array): boolean {
   words = null
   const isGood = isWhole(text)
@@ -35,7 +35,7 @@ export function isJson(text: Uint8Array): boolean {
 }
 
 function isWhole(text: Uint8Array): boolean {
-  /** What closes the arrays and objects that are open. */
+  /** The closing brackets of the open arrays and objects. */
   const open: number[] = []
   let at = passSpace(text, 0)
   for (;;) {
@@ -53,7 +53,7 @@ function isWhole(text: Uint8Array): boolean {
   }
 }
 
-/** From behind a value to where the next one begins, or the end of the text. */
+/** From the end of a value to the start of the next one, or the end of the text. */
 function passEnds(text: Uint8Array, from: number, open: number[]): number {
   if (from === NOWHERE) return NOWHERE
   let at = passSpace(text, from)
@@ -71,7 +71,7 @@ function passEnds(text: Uint8Array, from: number, open: number[]): number {
   return at === text.length ? at : NOWHERE
 }
 
-/** A name, and what stands between it and its value. */
+/** A name, and the colon up to its value. */
 function passName(text: Uint8Array, at: number): number {
   if (byteAt(text, at) !== QUOTE) return NOWHERE
   const behind = passText(text, at + 1)
@@ -80,7 +80,7 @@ function passName(text: Uint8Array, at: number): number {
   return byteAt(text, colon) === COLON ? passSpace(text, colon + 1) : NOWHERE
 }
 
-/** What holds no other value. */
+/** A value without inner values. */
 function passPlain(text: Uint8Array, at: number): number {
   const first = byteAt(text, at)
   if (first === QUOTE) return passText(text, at + 1)
@@ -93,7 +93,7 @@ function passWord(text: Uint8Array, from: number, word: Uint8Array): number {
   return from + word.length
 }
 
-/** `from`: behind its first quote. */
+/** `from`: the position after its first quote. */
 function passText(text: Uint8Array, from: number): number {
   let [at, short] = [from, from + SHORT]
   while (at < text.length) {
@@ -110,21 +110,21 @@ function passText(text: Uint8Array, from: number): number {
   return NOWHERE
 }
 
-/** To the word of four bytes that holds a quote, a backslash or a control character, or the last words. */
+/** Up to the word of four bytes that has a quote, a backslash or a control character, or the last words. */
 function passWords({ first, all }: Words, from: number): number {
-  // Some bytes of the first one may have been passed already.
+  // Some bytes of the first word may have been scanned already.
   let at = Math.floor((from - first) / 4)
   while (at < all.length && !holdsMeaning(all[at] as number)) at += 1
   return Math.max(from, first + at * 4)
 }
 
-/** Those that lie in memory as words do. */
+/** The bytes that are aligned as words. */
 function wordsOf({ buffer, byteOffset, length }: Uint8Array): Words {
   const first = Math.min(length, -byteOffset & 3)
   return { first, all: new Uint32Array(buffer, byteOffset + first, Math.max(0, length - first) >> 2) }
 }
 
-/** A byte below another one borrows from its highest bit; so does one that is 0 where the other is 1. */
+/** A byte that is less than the subtracted one borrows from its highest bit; likewise a 0 in the place of a 1. */
 function holdsMeaning(word: number): boolean {
   const [quotes, backslashes] = [word ^ 0x22222222, word ^ 0x5c5c5c5c]
   const borrowed =
@@ -155,7 +155,7 @@ function passNumber(text: Uint8Array, from: number): number {
   return passDigits(text, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
 }
 
-/** At least one. */
+/** At least one digit. */
 function passDigits(text: Uint8Array, from: number): number {
   let at = from
   let code = byteAt(text, at)
@@ -172,7 +172,7 @@ function passSpace(text: Uint8Array, from: number): number {
   return at
 }
 
-/** Behind the end there is nothing that may stand anywhere. */
+/** After the end, a byte that is valid nowhere. */
 function byteAt(text: Uint8Array, at: number): number {
   return text[at] ?? NOWHERE
 }

@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago once it is full. */
+/** A map that drops the least recently used entry once it is full. */
 export class BoundedMap<Value> {
   readonly #values = new Map<string, Value>()
   readonly #limit: number

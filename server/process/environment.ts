@@ -1,4 +1,4 @@
-// What is set outside of the process, and how it is told that it cannot stand.
+// The environment of the process, and the error for an invalid one.
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,7 +1,7 @@
-/** So long one kind of work may take in one pass of the event loop; what has begun by then is done. */
+/** How long one kind of work may take in one pass of the event loop; work that has begun by then is finished. */
 const SLICE_MS = 20
 
-/** The slice of one pass of the event loop: it begins when it is first asked for, and the next pass has one anew. */
+/** The time slice of one pass of the event loop: it begins at its first use, and each pass has a new one. */
 export class LoopSlice {
   readonly #now: () => number
   /** Null: nothing has been done in this pass yet. */

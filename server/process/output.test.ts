@@ -12,9 +12,9 @@ interface Pipe {
   readonly output: Output
   /** With an empty line. */
   fill(): void
-  /** All that is in it now. */
+  /** The whole present content. */
   read(): string
-  /** What is written meanwhile fails with EPIPE. */
+  /** Later writes fail with EPIPE. */
   leave(): void
   comeBack(): void
 }
@@ -65,7 +65,7 @@ const lineOf = (number: number): string => `${String(number).padStart(99, '0')}\
 const numbersOf = (lines: readonly string[]): number[] => lines.map(Number)
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, at) => at)
 
-test('lines that a reader takes late come whole and in order', async () => {
+test('lines that a reader takes late arrive complete and in order', async () => {
   const through = pipe(1_000_000)
   for (let at = 0; at < 5000; at += 1) through.output.write(lineOf(at))
   await sleep(50)
@@ -73,7 +73,7 @@ test('lines that a reader takes late come whole and in order', async () => {
   expect(numbersOf(await readUntil(through, lineOf(4999)))).toEqual(upTo(5000))
 })
 
-test('lines beyond the bound are dropped, and their number is told where they are missing', async () => {
+test('lines beyond the bound are dropped, and their number is reported in their place', async () => {
   const through = pipe(10_000)
   through.fill()
   for (let at = 0; at < 250; at += 1) through.output.write(lineOf(at))
@@ -86,7 +86,7 @@ test('lines beyond the bound are dropped, and their number is told where they ar
   expect(await readUntil(through, 'next\n')).toEqual(['next'])
 })
 
-test('lines that could not be written are written once they can be, and what had no room is told', async () => {
+test('lines that could not be written are written once they can be, and the dropped ones are reported', async () => {
   const through = pipe(1000)
   through.leave()
   for (let at = 0; at < 25; at += 1) through.output.write(lineOf(at))
@@ -102,7 +102,7 @@ test('lines that could not be written are written once they can be, and what had
 test('closing does not wait for a reader who has left', async () => {
   const through = pipe(1000)
   through.leave()
-  through.output.write('for nobody\n')
+  through.output.write('for no reader\n')
 
   await through.output.close()
   through.comeBack()

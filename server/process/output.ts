@@ -1,5 +1,6 @@
-// Lines for what may be full, gone, or not read: a file on a disk without room, a pipe, a terminal. They wait within a
-// bound, the loop never waits for them, and those that have no room are counted, which is told where they would stand.
+// Lines for an output that may be full, closed or not read: a file on a full disk, a pipe, a terminal. They wait within
+// a bound, and the loop never waits for them. Lines without room are counted, and their number is reported in their
+// place.
 
 import { constants, fstatSync, openSync, write } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,15 +8,15 @@ import { isatty } from 'node:tty'
 import { promisify } from 'node:util'
 import { within } from './within.ts'
 
-/** So much may wait for what does not take it. */
+/** Bytes that may wait for the output. */
 const MOST_BYTES = 1024 * 1024
-/** One that is full is emptied by its reader; what fails otherwise takes longer. */
+/** A full pipe is emptied by its reader; other failures take longer. */
 const FULL_AGAIN_MS = 20
 const FAILED_AGAIN_MS = 500
 const CLOSING_PATIENCE_MS = 1000
 
 export interface OutputTerms {
-  /** The line that tells that so many are missing. */
+  /** The line that reports the number of missing lines. */
   readonly dropped: (lines: number) => string
   readonly mostBytes?: number
 }
@@ -45,7 +46,7 @@ export class Output {
     this.#work ??= this.#writeAll()
   }
 
-  /** Resolves when all is written, or after a second. */
+  /** Resolves when everything is written, or after a second. */
   async close(): Promise<void> {
     if (this.#work !== null) await within(CLOSING_PATIENCE_MS, this.#work)
   }
@@ -77,7 +78,7 @@ export class Output {
     }
   }
 
-  /** How much of it, after a while when there was none. */
+  /** How many bytes were written; after a pause if none were. */
   async #written(bytes: Buffer): Promise<number> {
     try {
       return (await promisify(write)(this.#descriptor, bytes)).bytesWritten
@@ -90,8 +91,8 @@ export class Output {
 }
 
 /**
- * A pipe or a terminal is opened anew where the system can: whether writing to it blocks is then nobody else's choice, and a
- * process that ends waits for a write that does.
+ * A pipe or a terminal is opened again if the system can: then no other process decides whether writing to it blocks. A
+ * blocking write would also delay the end of this process.
  */
 function neverBlocking(descriptor: number): number {
   if (!isatty(descriptor) && !fstatSync(descriptor).isFIFO()) return descriptor

@@ -1,11 +1,10 @@
-// What a process remembers of the store for a moment, because it needs it on every call.
-//
-// With several processes this means: a change made through one of them counts in the others about a
-// second later, at the latest with the first call after ten seconds.
+// Values of the store that a process remembers for a moment, because every call needs them. With several processes this
+// means: a change through one of them takes effect in the others about a second later, at the latest with the first
+// call after ten seconds.
 
 import { BoundedMap } from './bounded-map.ts'
 
-/** What is remembered under one name. */
+/** The value remembered under one name. */
 export interface Remembered<Value> {
   readonly value: Promise<Value>
   readonly since: number
@@ -13,12 +12,12 @@ export interface Remembered<Value> {
 }
 
 export interface RecollectionOptions {
-  /** How long a value is used without looking again, in milliseconds. */
+  /** How long a value is used without a refresh, in milliseconds. */
   readonly freshMs: number
   readonly maxNames: number
 }
 
-// Beyond this many times its fresh time, a value is not used any more before it has been looked at again.
+// After this many times its fresh time, a value is not used before it has been refreshed.
 const USABLE_TIMES = 10
 
 export class Recollection<Value> {
@@ -30,7 +29,7 @@ export class Recollection<Value> {
     this.#remembered = new BoundedMap(maxNames)
   }
 
-  /** The value as it was a moment ago; `look` is asked where none is known, or it is old. */
+  /** The value as it was a moment ago. `look` is called if none is known, or it is old. */
   recall(name: string, look: () => Promise<Value>): Promise<Value> {
     const known = this.#remembered.get(name)
     if (known === undefined) return this.read(name, look)
@@ -38,7 +37,7 @@ export class Recollection<Value> {
     if (age < this.#freshMs) return known.value
     const refreshing = (known.refreshing ??= this.#refresh(name, known, look))
     if (age >= this.#freshMs * USABLE_TIMES) return refreshing
-    // Nobody waits for it: should it fail, the next call looks by itself.
+    // Not awaited: if it fails, the next call looks by itself.
     refreshing.catch(() => undefined)
     return known.value
   }
@@ -65,7 +64,7 @@ export class Recollection<Value> {
     return remembered
   }
 
-  /** Looks again. What this process itself has changed in the meantime stays. */
+  /** Refreshes the value. Changes made by this process in the meantime stay. */
   async #refresh(name: string, known: Remembered<Value>, look: () => Promise<Value>): Promise<Value> {
     try {
       const value = await look()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Slices } from './slices.ts'
 
-test('what is asked for at once is done one behind the other, in as many passes of the loop as its time takes', async () => {
+test('work requested at once is done one after the other, in as many passes of the loop as its time takes', async () => {
   let [now, passes, atWork, most] = [0, 0, 0, 0]
   const slices = new Slices(() => now)
   const doneIn: number[] = []
@@ -25,7 +25,7 @@ test('what is asked for at once is done one behind the other, in as many passes 
   expect(doneIn).toEqual([0, 0, 1, 1, 2, 2])
 })
 
-test('work that fails holds up no other one', async () => {
+test('work that fails holds up no other work', async () => {
   const slices = new Slices()
 
   const failing = slices.begin(() => Promise.reject(new Error('odd')))

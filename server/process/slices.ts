@@ -1,19 +1,23 @@
-// What happens once may have to be told to very many clients. That is done in slices of time, for one client behind the other:
-// whoever has had none in one pass of the event loop has it in one of the next, and between two of them everybody else is served.
+// One event may have to be reported to very many clients. This is done in time slices, one client after the other.
+// Clients left over in one pass of the event loop follow in the next ones, and between two passes all other requests
+// are served.
 
 import { setImmediate as pass } from 'node:timers/promises'
 import { LoopSlice } from './loop-slice.ts'
 
 export class Slices {
   readonly #slice: LoopSlice
-  /** The last work that was asked for, and with it all before. It never rejects. */
+  /** The last requested work, after all before it. It never rejects. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(now?: () => number) {
     this.#slice = new LoopSlice(now)
   }
 
-  /** Does a little work once there is time. Others wait until it is done, so it waits for nothing but its own promises. */
+  /**
+   * Runs a little work once there is time. Other work waits until it is done, so it must wait for nothing but its own
+   * promises.
+   */
   begin<Value>(work: () => Promise<Value>): Promise<Value> {
     const done = this.#last.then(async () => {
       while (this.#slice.isOver()) await pass()

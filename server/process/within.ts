@@ -1,4 +1,4 @@
-/** Resolves or rejects with the work; resolves when it takes longer. */
+/** Settles with the work, but resolves if that takes longer than `ms`. */
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const tooLate = new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 // A reader of server-sent events.
 
 interface ServerEvent {
-  /** `message` unless the stream says otherwise; null for one without data, as a heartbeat is. */
+  /** `message` unless the stream says otherwise; null for one without data, such as a heartbeat. */
   readonly event: string | null
   readonly id: string | null
   readonly data: string
@@ -12,7 +12,7 @@ export interface EventReader extends AsyncDisposable {
   readonly type: string | null
   /** The next event; null at the end of the stream. */
   next(): Promise<ServerEvent | null>
-  /** As `next`, passing over what has no data. */
+  /** Like `next`, but skips events without data. */
   nextTold(): Promise<ServerEvent | null>
   close(): void
 }

@@ -1,4 +1,4 @@
-// The native feed API under test. Every answer is held against the description that the service serves.
+// The native feed API under test. Every answer is checked against the description that the service serves.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ export interface DescribedRoute {
     readonly name: string
     readonly description?: string
   }[]
-  /** Of those that take a body. */
+  /** Of routes that take a body. */
   readonly requestBody?: object
 }
 
@@ -31,11 +31,11 @@ interface Description {
 
 export interface FeedApi extends TestApp {
   readonly description: Description
-  /** The path of a feed that nobody uses yet. */
+  /** The path of an unused feed. */
   newFeed(): string
-  /** Appends messages with these bodies; their ids and markers. */
+  /** Appends messages with these bodies; returns their ids and markers. */
   append(feed: string, ...bodies: unknown[]): Promise<{ id: string; cursor: string }[]>
-  /** Resolves once somebody waits for the feed, or once nobody does. */
+  /** Resolves once a request waits for the feed, or, with `expected` false, once none does. */
   whenWaiting(feed: string, expected?: boolean): Promise<void>
 }
 
@@ -68,7 +68,7 @@ export function bodiesOf({ json }: HttpAnswer): unknown[] {
   return json.messages.map(({ body }: { body: unknown }) => body)
 }
 
-/** Throws when an answer is not one that its route describes. */
+/** Throws if the description of its route does not have this answer. */
 function checkAnswer(description: Description, method: string, path: string, answer: HttpAnswer): void {
   const route = findRoute(description, method, path)
   if (route === null) return
@@ -85,14 +85,14 @@ function checkAnswer(description: Description, method: string, path: string, ans
   if (finding !== undefined) throw new Error(`${finding.instancePath} ${finding.message}: ${what}`)
 }
 
-/** To compile a schema takes longer than most requests. */
+/** Compiling a schema takes longer than most requests. */
 function validatorOf(schema: TSchema): Validator {
   const validator = VALIDATORS.get(schema) ?? Compile(schema)
   VALIDATORS.set(schema, validator)
   return validator
 }
 
-/** Null where nothing is described: unknown paths, and methods that a path does not have. */
+/** Null if nothing is described: unknown paths, and methods that a path does not have. */
 function findRoute({ paths }: Description, method: string, path: string): DescribedRoute | null {
   const parts = path.split('?', 1)[0]?.split('/') ?? []
   const found = Object.entries(paths).find(([template]) => {

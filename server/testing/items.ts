@@ -1,4 +1,4 @@
-// Tables that the counters of a test are flushed to.
+// Tables to which the counters of a test are flushed.
 
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -14,13 +14,13 @@ type Votes = Record<string, number>
 
 /** A table `items` with a row 7 that has 40 votes. */
 export interface Items {
-  /** As an entry of PERILUNE_COUNTERS has it. */
+  /** In the form of an entry of PERILUNE_COUNTERS. */
   readonly entry: { readonly database: string; readonly table: string; readonly value: string }
   votes(): Promise<Votes>
   run(sql: string): Promise<void>
-  /** Makes a table `votes` of events, with `item` and `points`. */
+  /** Creates a table `votes` of events, with `item` and `points`. */
   makeVotes(): Promise<void>
-  /** Gives `work` what an outbox takes for a transaction, and commits. */
+  /** Passes `work` what an outbox accepts as a transaction, and commits. */
   inTransaction<Result>(work: (client: never) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ export async function sqliteItems(): Promise<Items & { readonly file: string }> 
   const made = new Database(file)
   made.exec(`${TABLE}; ${FIRST}`)
   made.close()
-  // A plain read that meets a commit fails, and libsql goes on holding its lock.
+  // A plain read during a commit fails, and libsql then keeps holding its lock.
   const database = new SqliteFile(file)
   const run = async (sql: string): Promise<unknown> =>
     (await database.transact((execute) => execute(sql, []))).rows
@@ -57,7 +57,7 @@ export async function sqliteItems(): Promise<Items & { readonly file: string }> 
   }
 }
 
-/** `through`: the port that the entry names, where that is a proxy; `own`: that of a server of the test's own. */
+/** `through`: the port in the entry, if it is that of a proxy; `own`: the port of a server that belongs to the test. */
 export async function postgresItems(through?: number, own?: number): Promise<Items> {
   const port = own ?? (await databasePort('postgres'))
   const name = `d${randomUUID().replaceAll('-', '')}`

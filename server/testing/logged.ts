@@ -1,10 +1,10 @@
-// The log of an app under test, and what may not stand in it.
+// The log of an app under test, and what it must not contain.
 
 import type { LogTarget } from '../http/fastify.ts'
 
 interface LogLine {
   readonly level: number
-  /** Of lines about requests. */
+  /** Present in lines about requests. */
   readonly reqId?: string
 }
 
@@ -17,12 +17,12 @@ export class Logged implements LogTarget {
     this.#texts.push(line)
   }
 
-  /** About requests. */
+  /** The lines about requests. */
   get lines(): LogLine[] {
     return this.#texts.map((text) => JSON.parse(text) as LogLine).filter(({ reqId }) => reqId !== undefined)
   }
 
-  /** What no request has a service write that does as it should. */
+  /** The lines that no valid request causes in a healthy service. */
   get alarms(): LogLine[] {
     return this.lines.filter(({ level }) => level > INFO)
   }

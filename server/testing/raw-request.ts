@@ -8,11 +8,11 @@ export interface RawRequest {
   /** Header lines as they are sent. */
   readonly headers?: readonly string[]
   readonly body?: string | Uint8Array
-  /** What Content-Length says; default: the body's length. */
+  /** Value of Content-Length. Default: the length of the body. */
   readonly length?: number
 }
 
-/** Connects, and sends nothing yet. Errors of the connection are none of the caller's. */
+/** Connects, and sends nothing yet. Errors of the connection are ignored. */
 export function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export function openSocket(url: string): Promise<Socket> {
   })
 }
 
-/** The status of the answer; 0 when the connection ends without one. */
+/** The status of the answer; 0 if the connection ends without one. */
 export async function statusOf(url: string, request: RawRequest): Promise<number> {
   const socket = await openSocket(url)
   try {

@@ -20,14 +20,14 @@ import { readZaqarSettings } from '../zaqar/settings/settings.ts'
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Headers
-  /** To the letter. */
+  /** The unchanged text. */
   readonly text: string
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
   readonly json: any
 }
 
 export interface CallOptions {
-  /** Sent as it is when it is text or bytes, else as JSON. */
+  /** Text and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
   readonly project?: string
   readonly client?: string
@@ -50,12 +50,12 @@ export interface TestAppOptions {
   readonly feedLimits?: Partial<FeedLimits>
   readonly requestTimeoutMs?: number
   readonly unsent?: Unsent
-  /** As PERILUNE_COUNTERS has them; only requests flush them. */
+  /** In the form of PERILUNE_COUNTERS; only requests flush them. */
   readonly counters?: object
-  /** Apps of one namespace stand for processes of one service. */
+  /** Apps of one namespace act as processes of one service. */
   readonly namespace?: string
   readonly deadline?: '5s' | '1s'
-  /** Gets all lines of the log; by default there is none. */
+  /** Receives all lines of the log; by default there is no log. */
   readonly logTarget?: LogTarget
 }
 

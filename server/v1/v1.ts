@@ -1,4 +1,4 @@
-// The native API: what all its routes share.
+// The native API: the common parts of all its routes.
 
 import type { Perilune } from 'perilune'
 import type { OpenCounters } from '../counters/open-counters.ts'

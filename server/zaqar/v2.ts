@@ -18,7 +18,7 @@ import { zaqarQueues } from './routes/queues.ts'
 import { zaqarShare } from './routes/share.ts'
 import { zaqarSubscriptions } from './routes/subscriptions.ts'
 
-/** What runs in the background gets so long to end when the service closes; the rest is done after the next start. */
+/** Time for background work to end when the service closes; the rest is done after the next start. */
 const CLOSING_MS = 5000
 
 export interface ZaqarParts {
@@ -42,7 +42,7 @@ export function zaqarV2(app: App, { perilune, readiness, settings }: ZaqarParts)
   })
   app.register(
     async (v2: App) => {
-      // As in Zaqar, HEAD is for pings alone.
+      // As in Zaqar, only pings answer HEAD.
       refuseOtherMethods(v2, (url) => url === `${v2.prefix}/ping`)
       v2.decorateRequest('tenant')
       v2.addHook('onRequest', async (request) => {
@@ -64,7 +64,7 @@ export function zaqarV2(app: App, { perilune, readiness, settings }: ZaqarParts)
 function openSigner(app: App, { signingSecret }: ZaqarSettings): Signer {
   if (signingSecret === null) {
     app.log.warn(
-      'PERILUNE_SIGNING_SECRET is not set: pre-signed URLs and confirmations of subscriptions are good for this process alone, and until it ends',
+      'PERILUNE_SIGNING_SECRET is not set: pre-signed URLs and confirmations of subscriptions are only valid in this process, until it ends',
     )
   }
   return new Signer(signingSecret)

@@ -1,4 +1,5 @@
-// Databases that went back, or seem to: a copy of them that lags, and what was read of a time that they know nothing of.
+// A database that went back to an old copy, or seems to: its reads come from a replica that lags, or the process has
+// read values from a time that the database no longer knows.
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { setup as setupShown } from '../../test/shown-fixture.ts'
@@ -18,7 +19,7 @@ describe('counters whose reads come from a copy that lags', () => {
     const line = database.prepare('SELECT seq FROM perilune_ledger').get() as { seq: number }
     await counters.increment(1, 100)
     await counters.flush()
-    // A batch that is committed, whose worker has not come to say so.
+    // A batch that is committed, but whose worker has not acknowledged it.
     await counters.increment(1, 1000)
     let goOn = (): void => undefined
     const held = new Promise<void>((resolve) => (goOn = resolve))
@@ -37,7 +38,7 @@ describe('counters whose reads come from a copy that lags', () => {
   }
 
   test.each(['seq', null] as const)(
-    'count nothing twice, and go on once it has caught up (%s)',
+    'count nothing twice, and continue once the replica has caught up (%s)',
     async (what) => {
       const { counters, stored, stale, seq, goOn, flushing } = await lagging()
 
@@ -52,13 +53,13 @@ describe('counters whose reads come from a copy that lags', () => {
     },
   )
 
-  test('are told of it where it does not catch up', async () => {
+  test('fail with an error where the replica does not catch up', async () => {
     const { counters, stored, stale, seq, goOn, flushing } = await lagging()
 
     stale(Infinity, seq)
     await expect(counters.get(2)).rejects.toMatchObject({
       code: 'sink-busy',
-      message: 'sqlite: what is read lags behind what is written',
+      message: 'sqlite: reads lag behind writes',
     })
     goOn()
     await flushing
@@ -68,7 +69,7 @@ describe('counters whose reads come from a copy that lags', () => {
 })
 
 describe('derived counters whose database came back with an old copy', () => {
-  /** Values that were read of a roll-up that nobody has shown, and that is not in the database any more. */
+  /** Values read from a roll-up that was never shown, and that the database has lost since. */
   async function aheadOfAll() {
     const all = await setupShown()
     const { votes, insert, database, source, another, stored } = all
@@ -102,7 +103,7 @@ describe('derived counters whose database came back with an old copy', () => {
     expect(await votes.getMany([1, 2, 3])).toEqual([1, 2, 0])
   })
 
-  test('show what it has after a round that finds nothing to count, and after they were made anew', async () => {
+  test('show its values after a round that finds nothing to count, and after a recount', async () => {
     const { votes } = await aheadOfAll()
     await votes.flush()
     expect(await votes.getMany([1, 2, 3])).toEqual([1, 1, 0])
@@ -111,7 +112,7 @@ describe('derived counters whose database came back with an old copy', () => {
     expect(await others.getMany([1, 2, 3])).toEqual([1, 1, 0])
   })
 
-  test('keep what they show where only a copy that lags says so', async () => {
+  test('keep the shown values where only a lagging replica has older ones', async () => {
     const { votes, insert, source, calls } = await setupShown()
     insert(1)
     await votes.flush()
@@ -127,7 +128,7 @@ describe('derived counters whose database came back with an old copy', () => {
     expect(calls).toEqual(['counters/shown'])
   })
 
-  test('keep what was read ahead of the round that is about to show it', async () => {
+  test('keep values that were read ahead of the round that is about to show them', async () => {
     const { votes, insert, source, calls } = await setupShown()
     insert(1)
     await votes.flush()
@@ -147,7 +148,7 @@ describe('derived counters whose database came back with an old copy', () => {
   })
 })
 
-test('counters count nothing twice where the database went back, and Redis to before that', async () => {
+test('counters count nothing twice where the database went back, and Redis went back further', async () => {
   const losses: Loss[] = []
   const { counters, another, client, name, database, stored } = await setup({
     onLoss: (loss) => losses.push(loss),

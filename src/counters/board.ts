@@ -1,4 +1,4 @@
-// What every call on counters needs whose counts are in SQL: where they are shown, and where they come from.
+// The state shared by all calls on counters whose counts are in SQL: where they are shown, and their source.
 
 import { agree, disband } from '../generated/counters.ts'
 import { checkInteger } from '../runtime/values/arguments.ts'
@@ -13,37 +13,45 @@ import { SinkError } from './errors.ts'
 import { OneAtATime } from './sink-calls.ts'
 import { KeptRefusals } from './refusals.ts'
 
-/** What they have in common, wherever their rows come from. */
+/** Options shared by `derived` and `durable` counters. */
 export interface DatabaseCountersOptions {
-  /** Hash tags, and so slots, that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  /**
+   * Hash tags, and so cluster slots, over which the counters are spread by their ids, 1 to 256. All processes must use
+   * the same number; it can only change after `clear()`. Default: 1.
+   */
   partitions?: number
-  /** How long a value stays in Redis after it was last read from the database; default 10 minutes. */
+  /**
+   * How long a value stays in Redis after it was last read from the database, 1 ms to 3,650 days, or `'forever'`.
+   * Default: 10 minutes.
+   */
   retention?: Duration | 'forever'
-  /** Rows that a transaction takes, about, 1 to 10,000; default 5,000. */
+  /** Approximate number of rows that one transaction counts, 1 to 10,000. Default: 5,000. */
   batchSize?: number
 }
 
 export interface Board {
   readonly runtime: Runtime
   readonly name: string
-  /** What SQL calls them. */
+  /** Name of the counters in SQL: `shop:votes`. */
   readonly sqlName: string
   readonly counts: CountSource
-  /** How long a value without notes stays; 0: for ever. */
+  /** How long a value without notes stays, in milliseconds; 0: forever. */
   readonly retainMs: number
   readonly batchSize: number
-  /** How often a round waits for another that is just showing the version before, 20 ms first and twice as long each time. */
+  /**
+   * How often a round waits for another round that is still showing the version before; first 20 ms, doubled each time.
+   */
   readonly gapTries: number
-  /** Each of them shares a slot. */
+  /** One unit per partition; each has its own slot. */
   readonly partitions: readonly Unit[]
-  /** How many there are, as all have to say it. */
+  /** The partition count, which all processes must agree on. */
   readonly number: PartitionNumber
   readonly refusals: KeptRefusals
-  /** What this process does with their line in SQL. */
+  /** Serialises the roll-ups of this process. */
   readonly rollingUp: OneAtATime
 }
 
-// A transaction costs what it costs, and each changes the counts of the hot counters again.
+// Every transaction has a fixed cost, and updates the counts of the hot counters again.
 const MOST_ROWS = 5000
 
 /** Throws InvalidArgumentError. */
@@ -73,16 +81,16 @@ export function openBoard(
   }
 }
 
-/** Where the counts are, as all processes call it; '': nobody can tell. Throws SinkError. */
+/** Where the counts are stored, the same text in all processes; '' if unknown. Throws SinkError. */
 export async function placeOf({ counts }: Board): Promise<string> {
   return (await counts.location?.()) ?? ''
 }
 
-/** What is shown comes from another place in SQL. */
+/** The shown values come from another place in SQL. */
 export function elsewhere({ name }: Board, there: string, here: string): SinkError {
   return new SinkError(
     'sink-misconfigured',
-    `the counters ${name} show counts of ${there}, and this process has them in ${here}: name the table with its schema, or clear them`,
+    `the counters ${name} show counts of ${there}, but this process has them in ${here}: name the table with its schema, or clear the counters`,
   )
 }
 
@@ -93,7 +101,7 @@ export function checkSource<Source extends CountSource>(
 ): Source {
   if (typeof source?.rollUp !== 'function' || source.kind !== argument) {
     const like = { events: 'postgresEvents(pool, …)', outbox: 'postgresOutbox(pool, …)' }[argument]
-    throw new InvalidArgumentError(argument, `must be what counts them, such as ${like}`)
+    throw new InvalidArgumentError(argument, `must be an event source or outbox, such as ${like}`)
   }
   return source
 }

@@ -1,69 +1,76 @@
-// Where counts are kept whose truth is rows of SQL: what showing them needs of a database.
+// The database interface of counters whose truth is rows in SQL.
 
 import type { Refusal, Refusals } from './sink.ts'
 
-/** What one moment of the database says. */
+/** A consistent read of the database at one moment. */
 export interface Counts {
-  /** Of the newest roll-up in it; 0: there was none. */
+  /** Version of the newest roll-up; 0 if there was none. */
   readonly version: number
-  /** Of those that it has; rows that are not rolled up yet are in them. */
+  /** The values of the ids that the database has, including rows that are not rolled up yet. */
   readonly values: ReadonlyMap<string, bigint>
 }
 
 export interface RollUp {
   /** `shop:votes`: the namespace and the name of the counters. */
   readonly counters: string
-  /** Counters that are told besides those that change. */
+  /** Counters whose counts are returned even if they do not change. */
   readonly ids: readonly string[]
-  /** About how many rows it takes. */
+  /** Approximate number of rows to count. */
   readonly limit: number
-  /** Whether the counts of `ids` are made anew from their rows. */
+  /** Whether the counts of `ids` are recomputed from all of their rows. */
   readonly recount: boolean
-  /** Whether it looks where rows are taken though nothing seems to wait: what is only read may come from a copy that lags. */
+  /** Whether to look on the primary even if no row seems to wait: a plain read may be served by a lagging replica. */
   readonly isSure?: boolean
-  /** What an earlier roll-up told: later rows are no reason for `more`. Without it, those that come after this one. */
+  /**
+   * The `until` of an earlier roll-up: later rows do not set `more`. Without it, rows later than this roll-up do not.
+   */
   readonly until?: string | undefined
 }
 
 export interface RolledUp extends Counts {
-  /** The version before; the same where nothing was to be done. */
+  /** The version before this roll-up; equal to `version` if there was nothing to do. */
   readonly since: number
-  /** Rows that it took. */
+  /** Rows that it counted. */
   readonly events: number
-  /** Whether there may be more to take at once, of the rows up to `until`. */
+  /** Whether more rows up to `until` can be counted at once. */
   readonly more: boolean
-  /** Of the rows that were there at the first of several roll-ups, where more of them are to be taken; '': none are. */
+  /**
+   * Marks the last row that existed at the first of several roll-ups, if more of these rows are left; '' if none are.
+   */
   readonly until: string
-  /** What the database did not let be written of them. */
+  /** Changes that the database refused. */
   readonly refused?: readonly Refusal[]
 }
 
 /** Rows that are committed and not in the counts yet. */
 export interface Backlog {
-  /** At most 10,000. */
+  /** Number of rows, at most 10,000. */
   readonly rows: number
-  /** How old the oldest of these is; null: there is none, or no column tells. */
+  /** Age of the oldest of these rows in milliseconds; null if there is none, or no column has the time. */
   readonly ageMs: number | null
 }
 
 export interface CountSource extends Partial<Refusals> {
-  /** What people call it: `postgres`. */
+  /** Name of the database in messages: `postgres`. */
   readonly name: string
-  /** Whether a counter that is not there begins at 0, or is unknown. */
+  /** `create`: a missing counter begins at 0. `refuse`: it is unknown. */
   readonly missing: 'create' | 'refuse'
-  /** Makes the tables of ours unless they are there, and checks those of yours. Throws SinkError. */
+  /** Creates Perilune's tables if they are missing, and checks yours. Throws SinkError. */
   prepare(): Promise<void>
   /** Moves rows into the counts, each exactly once, in one transaction. Throws SinkError. */
   rollUp(asked: RollUp): Promise<RolledUp>
-  /** Reads counts in one snapshot, and waits for nobody. Throws SinkError; InvalidArgumentError for an id that cannot be there. */
+  /**
+   * Reads counts in one snapshot, without waiting for locks. Throws SinkError; InvalidArgumentError for an id that the
+   * column cannot hold.
+   */
   read(counters: string, ids: readonly string[]): Promise<Counts>
-  /** Where the counts are, as all processes call it; '': nobody can tell. Throws SinkError. */
+  /** Where the counts are stored, the same text in all processes; '' if unknown. Throws SinkError. */
   location?(): Promise<string>
-  /** Throws SinkError. */
+  /** Rows that are not counted yet. Throws SinkError. */
   waiting(counters: string): Promise<Backlog>
 }
 
-/** A source whose counts can be made anew from their rows. */
+/** A source whose counts can be recomputed from their rows. */
 export interface EventSource extends CountSource {
   readonly kind: 'events'
 }
@@ -74,11 +81,13 @@ export interface OutboxEntry {
   readonly idempotencyKey: string
 }
 
-/** A source whose rows are written for it, in transactions of the user: `Client` is what these have. */
+/** A source whose rows Perilune writes in the user's transactions. `Client` is the type of their connection. */
 export interface OutboxSource<Client> extends CountSource {
   readonly kind: 'outbox'
-  /** Enters a change in the user's transaction; false when its idempotency key is known. Throws SinkError. */
+  /**
+   * Inserts a change in the user's transaction. Resolves to false if its idempotency key is known. Throws SinkError.
+   */
   add(client: Client, counters: string, entry: OutboxEntry): Promise<boolean>
-  /** Forgets old idempotency keys, some at a time; resolves to whether there may be more. Throws SinkError. */
+  /** Deletes a batch of expired idempotency keys. Resolves to whether there may be more. Throws SinkError. */
   purge(counters: string): Promise<boolean>
 }

@@ -6,7 +6,7 @@ import { setup } from '../../test/counters-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
 
 describe('increments', () => {
-  test('begin at what the database has, and reach it when they are flushed', async () => {
+  test('begin at the value in the database, and reach it when they are flushed', async () => {
     const { counters, database, stored } = await setup()
     database.exec('INSERT INTO items VALUES (7, 40)')
 
@@ -22,7 +22,7 @@ describe('increments', () => {
     expect(await counters.flush()).toEqual({ batches: 0, counters: 0 })
   })
 
-  test('of one tick travel together, and each is answered its own value', async () => {
+  test('of one tick travel together, and each resolves to its own value', async () => {
     const { counters, calls } = await setup()
     await counters.increment(1)
     calls.length = 0
@@ -74,7 +74,7 @@ describe('increments', () => {
     expect(await counters.get(1)).toBe(9223372036854775803n)
   })
 
-  test('are told as counted that were, where those fail that are tried alone after them', async () => {
+  test('are returned as counted where they were, if others fail when they are retried alone', async () => {
     const { client, sink, database } = await setup()
     database.exec('INSERT INTO items VALUES (1, 9223372036854775800)')
     const driver = counting(ioredis(client), [])
@@ -82,7 +82,7 @@ describe('increments', () => {
     const redis = perilune(driver, { namespace: 'counters-test' })
     onTestFinished(() => redis.close())
     const counters = redis.counters(randomUUID(), { sink, fsyncGrace: '0s' })
-    // The server has the script after this: one that it lacks would be sent twice.
+    // The server has the script after this call: a missing script would be sent twice.
     await counters.incrementMany([
       { id: 1, by: 0 },
       { id: 2, by: 0 },
@@ -113,7 +113,7 @@ describe('increments', () => {
     expect(await counters.getMany([1, 2])).toEqual([9223372036854775800n, 2])
   })
 
-  test('of what the database does not have are refused where none is to be made', async () => {
+  test('of counters that the database does not have are rejected where none may be created', async () => {
     const { counters, client, name } = await setup({ target: { missing: 'refuse' } })
 
     await expect(counters.increment(9)).rejects.toThrow(UnknownCounterError)
@@ -122,11 +122,11 @@ describe('increments', () => {
   })
 })
 
-test('let a batch settle for 24 days at most: a timer of more would end at once', async () => {
+test('let a batch settle for at most 24 days: a longer timer would fire at once', async () => {
   await expect(setup({ fsyncGrace: '25d' })).rejects.toThrow('fsyncGrace')
 })
 
-test('name what is wrong with an increment of many, before any is counted', async () => {
+test('name the invalid increment among many, before any is counted', async () => {
   const { counters, client, name } = await setup()
 
   await expect(counters.incrementMany([{ id: 1 }, null as never])).rejects.toThrow('items[1] must be')
@@ -135,7 +135,7 @@ test('name what is wrong with an increment of many, before any is counted', asyn
   expect(await client.exists(`counters-test:{counters:${name}:0}:pending`)).toBe(0)
 })
 
-test('are flushed each 24 days at the least: a timer of more would end at once', async () => {
+test('are flushed at least every 24 days: a longer timer would fire at once', async () => {
   const { counters } = await setup()
 
   expect(() => counters.flushEvery('25d')).toThrow(InvalidArgumentError)

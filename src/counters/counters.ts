@@ -24,32 +24,40 @@ import type { CounterChange } from './sums.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface CountersOptions {
-  /** Where the counters are kept for good: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
+  /** The database that stores the counters: `sqlite(…)`, `postgres(…)`, `mysql(…)`. */
   sink: Sink
-  /** Hash tags, and so slots, that they are spread over, 1 to 256; the same for all processes, for ever. Default 1. */
+  /**
+   * Hash tags, and so cluster slots, over which the counters are spread by their ids, 1 to 256. All processes must use
+   * the same number; it can only change after `clear()`. Default: 1.
+   */
   partitions?: number
-  /** How long a value stays in Redis after its last increment was flushed; default 10 minutes. */
+  /**
+   * How long a value stays in Redis after its last increment was flushed, 1 ms to 3,650 days, or `'forever'`. Default:
+   * 10 minutes.
+   */
   retention?: Duration | 'forever'
   /**
-   * Counters of a partition that may wait for the database, 1 to 10,000,000; increments of more are refused. Default: any
-   * number, which Redis needs the memory for while the database is away.
+   * Largest number of counters of a partition that may wait for the database and are in no batch, 1 to 10,000,000;
+   * increments of more throw BacklogError. Without a limit, Redis needs memory for all of them while the database is
+   * away. Default: no limit.
    */
   mostDirty?: number
-  /** How long an idempotency key is remembered; default 24 hours. */
+  /** How long an idempotency key is remembered, 1 ms to 3,650 days. Default: 24 hours. */
   idempotencyTtl?: Duration
-  /** Counters of a batch, 1 to 1,000; default 1,000. */
+  /** Largest number of counters in a batch, 1 to 1,000. Default: 1,000. */
   batchSize?: number
   /**
-   * How long a sealed batch is left alone until a restart of Redis cannot lose it any more: twice the time between two
-   * fsyncs. Default 2 seconds, for `appendfsync everysec`; `'0s'` for `appendfsync always` and where nothing is kept.
+   * How long a sealed batch waits before it is committed, so that a restart of Redis cannot lose it any more: two fsync
+   * periods, 0 to 24 days. Use `'0s'` for `appendfsync always`, and where Redis keeps nothing on disk. Default: 2
+   * seconds, for `appendfsync everysec`.
    */
   fsyncGrace?: Duration
-  /** Told when Redis has lost increments that were not in the database yet. */
+  /** Called when Redis has lost increments that had not reached the database. */
   onLoss?: (loss: Loss) => void
 }
 
 export interface IncrementOptions {
-  /** The increment counts once, however often it comes with this key. */
+  /** The increment counts once, however often it is sent with this key; 1 to 255 bytes of UTF-8. */
   idempotencyKey?: string
 }
 
@@ -58,7 +66,7 @@ export interface IncrementItem extends IncrementOptions {
   by?: number
 }
 
-/** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. */
+/** Values that Redis counts and an SQL database stores. Each increment reaches the database exactly once. */
 export class Counters {
   readonly name: string
   readonly #source: CountersSource
@@ -97,12 +105,12 @@ export class Counters {
   }
 
   /**
-   * Adds to a counter and resolves to its value after that. A counter that is not in Redis is loaded first.
+   * Adds to a counter and resolves to its value after that. A counter that is not in Redis is loaded first. `by`: a
+   * whole number between -2^53 and 2^53.
    *
-   * Throws InvalidArgumentError; OverflowError when it would leave 64 bits; BacklogError when `mostDirty` others wait;
-   * UnknownCounterError where the sink refuses
-   * counters that it does not have; SinkError when the value has to be loaded and the database is away; AmbiguousError
-   * when it may have happened.
+   * Throws InvalidArgumentError; OverflowError if the value would leave 64 bits; BacklogError if `mostDirty` other
+   * counters wait; UnknownCounterError if the database does not have the counter and `missing` is `'refuse'`; SinkError
+   * if the value must be loaded and the database is away; AmbiguousError if the increment may have happened.
    */
   async increment(id: string | number, by = 1, options?: IncrementOptions): Promise<CounterValue> {
     if (options !== undefined) checkOptions('options', options, ['idempotencyKey'])
@@ -113,8 +121,8 @@ export class Counters {
   }
 
   /**
-   * Adds to up to 1,000 counters, each by itself; they are not one step. Resolves to what became of each, in their order;
-   * an error stands in the place of one that was not counted.
+   * Adds to up to 1,000 counters, each independently; the call is not atomic. Resolves to one result per item, in their
+   * order; an item that failed has an Error in its place.
    */
   async incrementMany(items: readonly IncrementItem[]): Promise<(Counted | Error)[]> {
     if (!Array.isArray(items)) throw new InvalidArgumentError('items', 'must be an array')
@@ -128,51 +136,58 @@ export class Counters {
     return settled.map((each) => (each.status === 'fulfilled' ? each.value : (each.reason as Error)))
   }
 
-  /** The value of a counter; of one that neither Redis nor the database has 0, or null with `missing: 'refuse'`. Throws SinkError. */
+  /**
+   * The value of a counter. If neither Redis nor the database has it: 0, or null with `missing: 'refuse'`. Throws
+   * SinkError.
+   */
   async get(id: string | number): Promise<CounterValue | null> {
     const [value = null] = await readValues(this.#source, [checkId('id', id)])
     return value
   }
 
-  /** Values in the order of the ids, as `get` has them. Throws SinkError. */
+  /** The values in the order of the ids, each as `get` returns it. Throws SinkError. */
   async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
     return readValues(this.#source, checkIds(ids))
   }
 
   /**
-   * Brings what is pending now into the database. Throws SinkError, DriverError or AmbiguousError; the same again is safe. Throws RefusedError where
-   * the database refused rows of some counters: it has all others, and what these were to get is kept, and tried again.
+   * Writes the increments that are pending now to the database. Throws SinkError, DriverError or AmbiguousError; the
+   * call is safe to repeat. Throws RefusedError if the database refused rows of some counters: all others are written,
+   * and the refused increments are kept and retried.
    */
   async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {
     checkOptions('options', options, ['signal'])
     return abortable(() => flushAll(this.#source, options.signal), options.signal)
   }
 
-  /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
+  /**
+   * Flushes periodically until the returned object is closed. Errors go to `onError`, and the next round tries again.
+   * `every`: 1 ms to 24 days.
+   */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
     const flush = (signal: AbortSignal): Promise<Flushed> => flushAll(this.#source, signal)
     return new Flushing(this.#source.runtime, flush, toMs('every', every, { max: '24d' }), options.onError)
   }
 
-  /** Puts values in Redis right after somebody else has written the database. Throws SinkError. */
+  /** Updates values in Redis after another program has written to the table. Throws SinkError. */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     const by = performance.now() + this.#source.runtime.runner.deadlineMs
     await reconcileValues(this.#source, checkIds(ids), by)
   }
 
-  /** What the database has refused and not taken since, of 1,000 counters at most. Throws SinkError. */
+  /** Increments that the database has refused and not accepted since, of at most 1,000 counters. Throws SinkError. */
   async refused(): Promise<RefusedCount[]> {
     const { refusals, sink, ledgerName } = this.#source
     return refusals.list(sink, ledgerName)
   }
 
-  /** A read-only picture: what is here, and what has not reached the database. */
+  /** A read-only snapshot of what Redis holds and what has not reached the database. */
   async inspect(): Promise<CountersInspection> {
     return inspectPartitions(this.#source)
   }
 
-  /** Forgets all values in Redis, and what has not been flushed. Resolves to false when there was nothing. */
+  /** Deletes all values in Redis, including increments that are not flushed. Resolves to false if there was nothing. */
   async clear(): Promise<boolean> {
     const { number, partitions } = this.#source
     const existed = await number.clear(async () => {

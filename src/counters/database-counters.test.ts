@@ -6,13 +6,13 @@ import { setup } from '../../test/shown-fixture.ts'
 import type { EventSource, RolledUp, RollUp } from './count-source.ts'
 import { SinkError } from './errors.ts'
 
-/** The source, which does this instead of rolling up. */
+/** The source with another function in place of its roll-up. */
 function rollingUp(source: EventSource, rollUp: (asked: RollUp) => Promise<RolledUp>): EventSource {
   return Object.assign(Object.create(source) as EventSource, { rollUp })
 }
 
 describe('derived counters', () => {
-  test('show what is in the database, and what is noted, at once', async () => {
+  test('show the values of the database, and notes, at once', async () => {
     const { votes, insert, vote, stored } = await setup()
     insert(1, 3)
     expect(await votes.getMany([1, 2])).toEqual([3, 0])
@@ -33,7 +33,7 @@ describe('derived counters', () => {
     })
   })
 
-  test('show a vote that nobody noted after the next round', async () => {
+  test('show a vote without a note after the next round', async () => {
     const { votes, insert } = await setup()
     await votes.get(1)
     insert(1)
@@ -44,7 +44,7 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(1)
   })
 
-  test('put right what was noted and is not there', async () => {
+  test('correct a note without a row', async () => {
     const { votes, insert } = await setup()
     insert(1, 2)
     await votes.get(1)
@@ -76,7 +76,7 @@ describe('derived counters', () => {
     expect(calls).toEqual(['counters/note'])
   })
 
-  test('show a note that comes while a round is under way, and keep it for the next', async () => {
+  test('show a note that arrives during a round, and keep it for the next round', async () => {
     const { votes, another, source, insert, vote } = await setup()
     insert(1)
     await votes.get(1)
@@ -95,7 +95,7 @@ describe('derived counters', () => {
     expect(await votes.inspect()).toMatchObject({ noted: 0 })
   })
 
-  test('are ahead by what is under way for one round, and right after it', async () => {
+  test('are ahead by the rows of a running round until that round ends, and right after it', async () => {
     const { votes, another, source, insert, vote } = await setup()
     insert(1)
     await votes.get(1)
@@ -111,7 +111,7 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(2)
   })
 
-  test('are counted as far as they were there when a flush began, however many come meanwhile', async () => {
+  test('are counted up to the moment when a flush began, however many rows follow', async () => {
     const { another, source, insert, stored } = await setup()
     insert(1, 6)
     const flood = { rounds: 0 }
@@ -126,7 +126,7 @@ describe('derived counters', () => {
     expect(stored(1)).toBe(6)
   })
 
-  test('ask once for all that had notes when a flush began, however many are noted meanwhile', async () => {
+  test('ask once for all counters with notes when a flush began, however many notes follow', async () => {
     const { votes, another, source } = await setup({ clock: 'real' })
     const noteAll = (from: number): Promise<unknown> =>
       Promise.all(Array.from({ length: 1000 }, (_, at) => votes.optimisticAdd(from + at)))
@@ -173,7 +173,7 @@ describe('derived counters', () => {
     expect((await votes.inspect()).versions).toEqual([version()])
   })
 
-  test('read anew what a round has counted that ended before it showed it', async () => {
+  test('read again what a round counted that ended before it showed the result', async () => {
     const { votes, another, source, insert, stored, version } = await setup()
     await votes.get(1)
     insert(1)
@@ -191,7 +191,7 @@ describe('derived counters', () => {
     expect(await votes.inspect()).toMatchObject({ versions: [version()], waiting: 0 })
   })
 
-  test('tell by the deadline that the database does not say how many rows wait', async () => {
+  test('report by the deadline that the database does not return the number of waiting rows', async () => {
     const { source, client } = await setup()
     const redis = perilune(ioredis(client), { namespace: 'shown-test', deadline: '200ms' })
     onTestFinished(() => redis.close())
@@ -203,7 +203,7 @@ describe('derived counters', () => {
     await expect(votes.inspect()).rejects.toMatchObject({ code: 'sink-unreachable' })
   })
 
-  test('come back from the database after Redis has lost everything', async () => {
+  test('are read from the database after Redis has lost everything', async () => {
     const { votes, insert, vote, empty } = await setup({ partitions: 3 })
     for (const item of [1, 2, 3, 4]) await vote(item)
     await votes.flush()
@@ -217,7 +217,7 @@ describe('derived counters', () => {
     expect(await votes.getMany([1, 2, 3, 4])).toEqual([2, 2, 1, 1])
   })
 
-  test('are right after Redis came back with an old copy, or the database did', async () => {
+  test('are right after Redis or the database came back with an old copy', async () => {
     const { votes, vote, client, name, database } = await setup()
     await votes.get(1)
     await vote(1)
@@ -243,7 +243,7 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(0)
   })
 
-  test('stay for their time after they were read, and while they are noted', async () => {
+  test('stay for their retention after they were read, and while they have notes', async () => {
     const { votes, vote, client, name, clock } = await setup({ retention: '10s' })
     await votes.getMany([1, 2])
     await vote(2)
@@ -256,7 +256,7 @@ describe('derived counters', () => {
     expect(await client.pttl(`shown-test:{counters:${name}:0}:board`)).toBe(-1)
   })
 
-  test('are counted on while others flush, in the background', async () => {
+  test('are counted while other processes flush in the background', async () => {
     const { votes, another, vote, stored } = await setup({ clock: 'real', partitions: 4, batchSize: 7 })
     {
       await using _one = votes.flushEvery('5ms')
@@ -270,7 +270,7 @@ describe('derived counters', () => {
     expect(await votes.getMany(items)).toEqual([60, 60, 60, 60, 60])
   })
 
-  test('resolve a note to null where Redis does not answer, and throw where they read', async () => {
+  test('resolve a note to null where Redis does not answer, and throw where they must read', async () => {
     const { source, client } = await setup()
     const gone = client.duplicate({ port: 1, retryStrategy: () => null })
     gone.on('error', () => undefined)
@@ -282,7 +282,7 @@ describe('derived counters', () => {
     await redis.close()
   })
 
-  test('are read with the database of the handle that is asked, whatever others have been closed', async () => {
+  test('are read through the database of the handle in use, even if other handles were closed', async () => {
     const { client, name, open, insert } = await setup({ clock: 'real' })
     const redis = perilune(ioredis(client), { namespace: 'shown-test' })
     onTestFinished(() => redis.close())
@@ -300,7 +300,7 @@ describe('derived counters', () => {
     expect(await after?.get(2)).toBe(1)
   })
 
-  test('do not show what the database does not have', async () => {
+  test('do not show counters that the database does not have', async () => {
     const { votes, database, insert } = await setup({
       events: { target: { table: 'items', value: 'votes', missing: 'refuse' } },
     })
@@ -316,7 +316,7 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBeNull()
   })
 
-  test('settle notes of an id that cannot be in the database', async () => {
+  test('settle notes of an id that the database cannot hold', async () => {
     const { votes } = await setup()
     expect(await votes.optimisticAdd('seven')).toBeNull()
     await votes.flush()
@@ -324,7 +324,7 @@ describe('derived counters', () => {
     await expect(votes.get('seven')).rejects.toThrow('must be an integer')
   })
 
-  test('that the table cannot have cost the others that are read with them a few statements more', async () => {
+  test('that the column cannot hold cost the other ids of a read only a few more statements', async () => {
     const { votes, source } = await setup()
     const read = source.read.bind(source)
     let reads = 0
@@ -340,7 +340,7 @@ describe('derived counters', () => {
     expect(reads).toBeLessThan(30)
   })
 
-  test('are made anew from their rows', async () => {
+  test('are recomputed from their rows', async () => {
     const { votes, database, insert } = await setup()
     insert(1, 3)
     await votes.get(1)
@@ -350,7 +350,7 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(3)
   })
 
-  test('forget what is shown, and read it again', async () => {
+  test('delete the shown values, and read them again', async () => {
     const { votes, insert } = await setup()
     insert(1)
     await votes.get(1)
@@ -359,18 +359,18 @@ describe('derived counters', () => {
     expect(await votes.get(1)).toBe(1)
   })
 
-  test('name what is wrong with an argument', async () => {
+  test('name an invalid argument', async () => {
     const { votes, source, client } = await setup()
     const redis = perilune(ioredis(client))
     await expect(votes.optimisticAdd(1, 0.5)).rejects.toThrow('by must be a whole number')
     await expect(votes.optimisticAdd('')).rejects.toThrow('id must not be empty')
     await expect(votes.getMany('12' as never)).rejects.toThrow('ids must be an array')
-    expect(() => redis.counters('v', { events: {} as never })).toThrow('events must be what counts them')
-    expect(() => redis.counters('v', { outbox: source as never })).toThrow('outbox must be what counts them')
+    expect(() => redis.counters('v', { events: {} as never })).toThrow('events must be an event source')
+    expect(() => redis.counters('v', { outbox: source as never })).toThrow('outbox must be an event source')
     expect(() => redis.counters('v', { events: source, batchSize: 0 })).toThrow('batchSize must be')
     expect(() => redis.counters('v', { events: source, fsyncGrace: '1s' } as never)).toThrow(
       'options.fsyncGrace',
     )
-    expect(() => redis.counters('v', { events: source, sink: {} } as never)).toThrow('must have one of')
+    expect(() => redis.counters('v', { events: source, sink: {} } as never)).toThrow('must have only one of')
   })
 })

@@ -1,4 +1,4 @@
-// Counters whose truth is rows of SQL, and that Redis shows: derived from the rows of yours, or durable, by an outbox.
+// Counters whose truth is rows in SQL, and that Redis shows: derived from your rows, or durable through an outbox.
 
 import { clearShown, inspectShown } from '../generated/counters.ts'
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
@@ -19,36 +19,38 @@ import { checkId, checkIds } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface RowCountersOptions extends DatabaseCountersOptions {
-  /** The rows that are counted: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
+  /** The rows to count: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
   events: EventSource
 }
 
 export interface OutboxCountersOptions<Client> extends DatabaseCountersOptions {
-  /** Where changes wait that are not counted yet: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`. */
+  /**
+   * The outbox that stores changes until they are counted: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`.
+   */
   outbox: OutboxSource<Client>
 }
 
 export interface Addition {
   id: string | number
   by?: number
-  /** The change counts once, however often it comes with this key. */
+  /** The change counts once, however often it is sent with this key; 1 to 255 bytes of UTF-8. */
   idempotencyKey: string
 }
 
 export interface DatabaseCountersInspection {
   /** Values that are in Redis now. */
   readonly values: number
-  /** Counters that were noted and not read again since. */
+  /** Counters with notes that were not read again since. */
   readonly noted: number
-  /** Rows that are not counted yet, at most 10,000. They are in the values all the same. */
+  /** Rows that are not rolled up yet, at most 10,000. The values include them already. */
   readonly waiting: number
-  /** How old the oldest of these is; null: there is none, or no column tells. */
+  /** Age of the oldest of these rows in milliseconds; null if there is none, or no column has the time. */
   readonly lagMs: number | null
-  /** The roll-up of the database that each partition shows. */
+  /** The version of the roll-up that each partition shows. */
   readonly versions: readonly number[]
 }
 
-/** What counters have in common whose counts SQL makes from rows, and Redis shows. */
+/** The common part of counters that SQL counts from rows and Redis shows. */
 export class DatabaseCounters {
   readonly name: string
   readonly #board: Board
@@ -59,59 +61,62 @@ export class DatabaseCounters {
     this.#board = openBoard(runtime, name, source, options)
   }
 
-  /** What the database calls them: `shop:votes`. */
+  /** Name of the counters in SQL: `shop:votes`. */
   protected get sqlName(): string {
     return this.#board.sqlName
   }
 
-  /** Of a call that begins now. */
+  /** Deadline of a call that begins now, on the clock of `performance.now()`. */
   protected get deadline(): number {
     return performance.now() + this.#board.runtime.runner.deadlineMs
   }
 
-  /** What ends when the instance closes. */
+  /** Timers that end when the instance closes. */
   protected get deadlines(): Deadlines {
     return this.#board.runtime.runner.deadlines
   }
 
   /**
-   * Makes the tables of ours unless they are there, and checks yours. The first use does so by itself, which takes a connection
-   * besides those that transactions have. Throws SinkError.
+   * Creates Perilune's tables if they are missing, and checks yours. The first use does so as well, on a connection in
+   * addition to those of open transactions. Throws SinkError.
    */
   async prepare(): Promise<void> {
     await sinkInTime(this.#board.counts.prepare(), this.deadline, this.deadlines)
   }
 
   /**
-   * Shows at once what a transaction has committed. Resolves to what is shown then; null when nothing is, or Redis does not
-   * answer: what is in the database is counted whether it was noted or not. Throws InvalidArgumentError.
+   * Shows a committed change at once. Resolves to the value shown after it, or to null if none is shown or Redis does
+   * not answer. The next round counts the row with or without this call. Throws InvalidArgumentError.
    */
   async optimisticAdd(id: string | number, by = 1): Promise<CounterValue | null> {
     return noteOne(this.#board, checkId('id', id), checkDelta('by', by))
   }
 
-  /** The value of a counter; null when the database does not have it. Throws SinkError. */
+  /** The value of a counter, or null if the database does not have it. Throws SinkError. */
   async get(id: string | number): Promise<CounterValue | null> {
     const [value = null] = await readShown(this.#board, [checkId('id', id)])
     return value
   }
 
-  /** Values in the order of the ids, null for those that the database does not have. Throws SinkError. */
+  /** The values in the order of the ids, null for those that the database does not have. Throws SinkError. */
   async getMany(ids: readonly (string | number)[]): Promise<(CounterValue | null)[]> {
     return readShown(this.#board, checkIds(ids))
   }
 
   /**
-   * Counts the rows that are there as it begins, and shows what they come to. Throws SinkError, DriverError or AmbiguousError; the
-   * same again is safe. Throws RefusedError where the database refused rows of some counts: all others are written, and what these were to get
-   * is kept, and tried again.
+   * Counts the rows that exist when the call begins, and shows the new values. Throws SinkError, DriverError or
+   * AmbiguousError; the call is safe to repeat. Throws RefusedError if the database refused some counts: all others are
+   * written, and the refused changes are kept and retried.
    */
   async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     checkOptions('options', options, ['signal'])
     return abortable(() => this.round([], false, options.signal), options.signal)
   }
 
-  /** Flushes again and again, until what it answers is closed. Errors go to `onError`, and the next round tries again. */
+  /**
+   * Flushes periodically until the returned object is closed. Errors go to `onError`, and the next round tries again.
+   * `every`: 1 ms to 24 days.
+   */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
     const everyMs = toMs('every', every, { max: '24d' })
@@ -119,13 +124,13 @@ export class DatabaseCounters {
     return new Flushing(this.#board.runtime, flush, everyMs, options.onError)
   }
 
-  /** What the database has refused and not taken since, of 1,000 counters at most. Throws SinkError. */
+  /** Changes that the database has refused and not accepted since, of at most 1,000 counters. Throws SinkError. */
   async refused(): Promise<RefusedCount[]> {
     const { refusals, counts, sqlName } = this.#board
     return refusals.list(counts, sqlName)
   }
 
-  /** A read-only picture: what is here, and what is not counted yet. Throws SinkError. */
+  /** A read-only snapshot of what Redis shows and what is not counted yet. Throws SinkError. */
   async inspect(): Promise<DatabaseCountersInspection> {
     const { partitions, counts, sqlName, number } = this.#board
     const by = this.deadline
@@ -141,7 +146,7 @@ export class DatabaseCounters {
     }
   }
 
-  /** Forgets what Redis shows; the database has all of it. Resolves to false when there was nothing. */
+  /** Deletes the values in Redis; the database keeps all of them. Resolves to false if there was nothing. */
   async clear(): Promise<boolean> {
     const { partitions, number } = this.#board
     return number.clear(async () => {
@@ -155,20 +160,23 @@ export class DatabaseCounters {
   }
 }
 
-/** Values that are counts of rows in an SQL database: exact there, and shown by Redis. */
+/** Counts of rows in an SQL database: exact in the database, and shown by Redis. */
 export class RowCounters extends DatabaseCounters {
   constructor(runtime: Runtime, name: string, options: RowCountersOptions) {
     checkOptions('options', options, ['events', 'partitions', 'retention', 'batchSize'])
     super(runtime, name, checkSource('events', options.events), options)
   }
 
-  /** Makes counts anew from all of their rows, and shows them: after rows were changed by hand. Throws SinkError. */
+  /**
+   * Recomputes counts from all of their rows and shows them; for use after rows were changed or deleted. Throws
+   * SinkError.
+   */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     await this.round(checkIds(ids), true)
   }
 }
 
-/** Values that are changed in the transactions of an SQL database: exact there, and shown by Redis. */
+/** Values that change in transactions of an SQL database: exact in the database, and shown by Redis. */
 export class OutboxCounters<Client> extends DatabaseCounters {
   readonly #outbox: OutboxSource<Client>
   readonly #purging: OneAtATime
@@ -183,8 +191,8 @@ export class OutboxCounters<Client> extends DatabaseCounters {
   }
 
   /**
-   * Changes a counter in your transaction: it counts if that commits. Resolves to false when the key is known, and then
-   * changes nothing. Throws InvalidArgumentError, SinkError.
+   * Changes a counter in your transaction; the change takes effect with its commit. Resolves to false, without a
+   * change, if the idempotency key is known. Throws InvalidArgumentError, SinkError.
    */
   async add(client: Client, addition: Addition): Promise<boolean> {
     checkOptions('addition', addition, ['id', 'by', 'idempotencyKey'])
@@ -199,7 +207,10 @@ export class OutboxCounters<Client> extends DatabaseCounters {
     return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
   }
 
-  /** Where each connection of the pool has a transaction that comes here first, none is left to look at the tables with. */
+  /**
+   * If every connection of the pool has a transaction that calls `add` first, no connection is left to inspect the
+   * tables.
+   */
   async #prepareFirst(by: number): Promise<void> {
     if (this.#isPrepared) return
     try {
@@ -212,12 +223,12 @@ export class OutboxCounters<Client> extends DatabaseCounters {
     this.#isPrepared = true
   }
 
-  /** Reads counts anew, and shows them: after somebody else has written the table. Throws SinkError. */
+  /** Reads counts again and shows them; for use after another program has written to the table. Throws SinkError. */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     await this.round(checkIds(ids), false)
   }
 
-  /** Also forgets idempotency keys that are old enough. */
+  /** Also deletes idempotency keys that have expired. */
   override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
     const purge = (): Promise<void> => abortable(() => this.#purge(options.signal), options.signal)
     try {

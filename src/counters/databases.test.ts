@@ -1,4 +1,4 @@
-// Counters whose database went back, is another one, or refuses rows.
+// Counters whose database went back to an old copy, was replaced, or refuses rows.
 import { perilune, RefusedError, SinkError } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -17,13 +17,13 @@ async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-/** The sink, where another database is told to be. */
+/** The sink, but with another location. */
 function placed(sink: Sink, location: string): Sink {
   return Object.assign(Object.create(sink) as Sink, { location: () => Promise.resolve(location) })
 }
 
 describe('counters', () => {
-  test('are loaded and go on where the database came back with an old copy, though nothing is pending', async () => {
+  test('are loaded and continue where the database came back with an old copy, though nothing is pending', async () => {
     const losses: Loss[] = []
     const { counters, another, database, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
     await counters.increment(1, 5)
@@ -44,7 +44,7 @@ describe('counters', () => {
     expect(losses).toEqual([])
   })
 
-  test('bring a sealed batch, and what came later, once to a database that is behind', async () => {
+  test('bring a sealed batch, and later increments, once to a database that has fallen behind', async () => {
     const { counters, sink, database, stored } = await setup()
     await counters.increment(1, 5)
     await counters.flush()
@@ -67,7 +67,7 @@ describe('counters', () => {
     expect(stored(1)).toBe(115)
   })
 
-  test('tell of no loss where an answer comes late, of a time before the epoch began', async () => {
+  test('report no loss where a late answer is from before the epoch began', async () => {
     const losses: Loss[] = []
     const { client, name, sink } = await setup({ clock: 'real' })
     let goOn: () => void = () => undefined
@@ -92,7 +92,7 @@ describe('counters', () => {
     expect(losses).toEqual([])
   })
 
-  test('name what the database refuses, bring all else, and try it again', async () => {
+  test('name the rows that the database refuses, write all others, and retry the refused ones', async () => {
     const { counters, database, stored } = await setup()
     database.exec(
       "CREATE TRIGGER few BEFORE UPDATE ON items WHEN new.votes > 10 BEGIN SELECT RAISE(ABORT, 'too many'); END",
@@ -119,14 +119,14 @@ describe('counters', () => {
     expect(await counters.get(1)).toBe(15)
   })
 
-  test('are flushed at their pace though rows are refused, and each is told', async () => {
+  test('are flushed at their interval though rows are refused, and each refusal is reported', async () => {
     const { counters, database, stored } = await setup({ clock: 'real', target: { missing: 'refuse' } })
     database.exec('INSERT INTO items VALUES (1, 0), (2, 0)')
     await counters.getMany([1, 2])
     database.exec('DELETE FROM items WHERE id = 2')
-    const told: RefusedError[] = []
+    const reported: RefusedError[] = []
     await using _flushing = counters.flushEvery('2ms', {
-      onError: (error) => told.push(error as RefusedError),
+      onError: (error) => reported.push(error as RefusedError),
     })
     for (let at = 1; at <= 20; at++) {
       await counters.increment(1)
@@ -134,23 +134,23 @@ describe('counters', () => {
       await until(() => stored(1) === at)
     }
     const sum = (): number =>
-      told.flatMap(({ refused }) => refused).reduce((all, { by }) => all + Number(by), 0)
+      reported.flatMap(({ refused }) => refused).reduce((all, { by }) => all + Number(by), 0)
     await until(() => sum() === 20)
 
     expect(await counters.refused()).toMatchObject([{ id: '2', by: 20 }])
-    expect(told.every((error) => error instanceof RefusedError)).toBe(true)
+    expect(reported.every((error) => error instanceof RefusedError)).toBe(true)
   })
 
-  test('are refused with a name where the ledger is another one, and are not once they were cleared', async () => {
+  test('are rejected with both locations where the ledger is another one, and accepted after a clear', async () => {
     const { sink, another, stored } = await setup()
     const shop = another({ sink: placed(sink, 'shop.public') })
     await shop.increment(1, 5)
-    // Another database knows nothing of the epochs of this one.
+    // Another database does not know the epochs of this one.
     const nothing = () => Promise.resolve({ seq: null, values: new Map<string, bigint>() })
     const empty = { read: nothing, standing: nothing }
     const web = another({ sink: Object.assign(placed(sink, 'shop.web'), empty) })
 
-    const message = 'have their ledger in shop.public, and this process has one in shop.web'
+    const message = 'have their ledger in shop.public, but this process has one in shop.web'
     for (let times = 0; times < 2; times++)
       await expect(web.increment(2)).rejects.toMatchObject({
         code: 'sink-misconfigured',
@@ -166,7 +166,7 @@ describe('counters', () => {
     expect(stored(1)).toBe(6)
   })
 
-  test('say what a sink failed of that throws something of its own', async () => {
+  test('report which error a sink threw that is not a SinkError', async () => {
     const { another, sink } = await setup()
     const read = (): Promise<never> => Promise.reject(new TypeError('it is broken'))
 

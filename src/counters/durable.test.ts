@@ -15,7 +15,7 @@ async function setup() {
 }
 
 describe('durable counters', () => {
-  test('change in a transaction of the user, and show it', async () => {
+  test('change in a transaction of the user, and show the change', async () => {
     const { stock, database, stored } = await setup()
     database.exec('BEGIN')
     expect(await stock.add(database, { id: 1, by: 5, idempotencyKey: 'a' })).toBe(true)
@@ -35,7 +35,7 @@ describe('durable counters', () => {
     })
   })
 
-  test('count an idempotency key once, until it is forgotten', async () => {
+  test('count an idempotency key once, until it expires', async () => {
     const { stock, database, stored } = await setup()
     expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(true)
     expect(await stock.add(database, { id: 1, idempotencyKey: 'a' })).toBe(false)
@@ -49,7 +49,7 @@ describe('durable counters', () => {
     expect(stored(1)).toBe(2)
   })
 
-  test('are read anew after somebody else has written the table', async () => {
+  test('are read again after another program has written to the table', async () => {
     const { stock, database } = await setup()
     await stock.get(1)
     database.exec('INSERT INTO items VALUES (1, 70)')
@@ -58,7 +58,7 @@ describe('durable counters', () => {
     expect(await stock.get(1)).toBe(70)
   })
 
-  test('name what is wrong with an argument', async () => {
+  test('name an invalid argument', async () => {
     const { stock, database, own } = await setup()
     await expect(stock.add(database, { id: 1, idempotencyKey: '' })).rejects.toThrow(
       'idempotencyKey must not be empty',

@@ -2,13 +2,13 @@ import { brand } from '../driver.ts'
 import { PeriluneError } from '../runtime/errors/errors.ts'
 
 export type SinkErrorCode =
-  | 'sink-unreachable' // no connection, or lost on the way: the same again is safe, and may go well
-  | 'sink-busy' // a deadlock, a serialisation failure, a lock that did not come: nothing has changed
-  | 'sink-misconfigured' // a table or a column is not there, or not of the kind that is needed
-  | 'sink-refused' // it refused rows of some counters: all others are written, and these are kept beside and tried again
+  | 'sink-unreachable' // no connection, or lost during the call: safe to retry, and may succeed
+  | 'sink-busy' // a deadlock, a serialisation failure or a lock timeout: nothing has changed
+  | 'sink-misconfigured' // a table or a column is missing or of the wrong kind
+  | 'sink-refused' // refused rows of some counters: all others are written; the refused changes are kept and retried
   | 'sink-failed'
 
-/** The database could not do its part. The original is in `cause`. */
+/** A call to the database failed. `cause` has the original error. */
 export class SinkError extends PeriluneError {
   static {
     brand(this, 'SinkError')
@@ -22,13 +22,13 @@ export class SinkError extends PeriluneError {
     this.code = code
   }
 
-  /** Whether the same call may go well later. */
+  /** Whether the same call may succeed later. */
   get isPassing(): boolean {
     return this.code === 'sink-unreachable' || this.code === 'sink-busy'
   }
 }
 
-/** A counter is not in the database, and `missing: 'refuse'` says that none is made. Nothing was counted. */
+/** A counter is not in the database, and `missing: 'refuse'` forbids to create it. Nothing was counted. */
 export class UnknownCounterError extends PeriluneError {
   static {
     brand(this, 'UnknownCounterError')
@@ -39,12 +39,12 @@ export class UnknownCounterError extends PeriluneError {
   readonly id: string
 
   constructor(id: string) {
-    super(`there is no counter ${JSON.stringify(id)}`)
+    super(`the counter ${JSON.stringify(id)} does not exist in the database`)
     this.id = id
   }
 }
 
-/** The database is behind, and `mostDirty` counters of the partition wait for it. Nothing was counted. */
+/** The database is behind: `mostDirty` counters of the partition wait for it. Nothing was counted. */
 export class BacklogError extends PeriluneError {
   static {
     brand(this, 'BacklogError')
@@ -60,7 +60,7 @@ export class BacklogError extends PeriluneError {
   }
 }
 
-/** A value would leave 64 bits. Nothing was counted. */
+/** The value would leave the range of a 64-bit integer. Nothing was counted. */
 export class OverflowError extends PeriluneError {
   static {
     brand(this, 'OverflowError')

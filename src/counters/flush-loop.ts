@@ -12,11 +12,11 @@ const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
 /**
- * Flushes again and again until it is closed. Any number of them may run, in any number of processes.
+ * Flushes periodically until it is closed. Any number of loops may run, in any number of processes.
  *
- *   SLEEPING ──its time is over──► FLUSHING ──done, or failed: the next sleep is longer──► SLEEPING
- *      └─────── close ───────────────┴──► the flush under way ends, and a last one follows ──► CLOSED
- *      └─────── the instance closes ─┴──► CLOSED: what is pending stays in Redis, for the next flush of any process
+ *   SLEEPING ──interval over──► FLUSHING ──done, or failed: the next sleep is longer──► SLEEPING
+ *      └─────── close ───────────────┴──► the running flush ends, and a last one follows ──► CLOSED
+ *      └─────── the instance closes ─┴──► CLOSED: pending increments stay in Redis for the next flush of any process
  */
 export class Flushing implements AsyncDisposable {
   readonly #runtime: Runtime
@@ -27,7 +27,7 @@ export class Flushing implements AsyncDisposable {
   readonly #sleeper = new Sleeper()
   readonly #patience = new AbortController()
   readonly #backoff = new ExponentialBackoff(FIRST_RETRY_MS, LAST_RETRY_MS)
-  /** How long to sleep at least, after a flush that failed. */
+  /** Shortest sleep after a failed flush. */
   #restMs = 0
   readonly #done: Promise<void>
   #closed: Promise<void> | undefined
@@ -49,8 +49,8 @@ export class Flushing implements AsyncDisposable {
   }
 
   /**
-   * Ends the loop; flushes what is pending first, unless the database is away. The flush that is under way and the last one
-   * have together as long as a call has: what they have not done by then goes to `onError`, and the next flush does it.
+   * Stops the loop after a last flush of the pending increments, unless the database is away. The running flush and the
+   * last one share one deadline; what they have not written by then goes to `onError`, and the next flush writes it.
    */
   close(): Promise<void> {
     return (this.#closed ??= this.#close())
@@ -69,7 +69,7 @@ export class Flushing implements AsyncDisposable {
     timer.cancel()
   }
 
-  /** There is nothing to flush with any more. */
+  /** After this nothing can be flushed. */
   #closeWithInstance(): Promise<void> {
     this.#aborter.abort()
     this.#patience.abort(closed())
@@ -77,15 +77,15 @@ export class Flushing implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    while (this.#goesOn) {
+    while (this.#isOpen) {
       await this.#sleeper.sleep(Math.max(this.#everyMs, this.#restMs), this.#aborter.signal)
-      if (!this.#goesOn) return
+      if (!this.#isOpen) return
       await this.#flushAll()
     }
   }
 
-  /** Once the library is closed there is nothing to flush with. */
-  get #goesOn(): boolean {
+  /** False once the library is closed, for then nothing can be flushed. */
+  get #isOpen(): boolean {
     return !this.#aborter.signal.aborted && !this.#runtime.runner.closed
   }
 
@@ -97,7 +97,7 @@ export class Flushing implements AsyncDisposable {
       this.#backoff.reset()
       this.#restMs = 0
     } catch (error) {
-      // What was refused is kept, and all else is written.
+      // The refused increments are kept, and all others are written.
       const isDone = error instanceof RefusedError
       if (isDone) this.#backoff.reset()
       this.#restMs = isDone ? 0 : this.#backoff.next()

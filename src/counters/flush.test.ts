@@ -19,7 +19,7 @@ async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
 
 const never = (): Promise<never> => new Promise(() => undefined)
 
-/** Who asks for an epoch has used a part of the time when it is told. */
+/** `begin` has used a part of the deadline when its answer arrives. */
 function impatient(client: Redis): ReturnType<typeof perilune> {
   const driver = counting(ioredis(client), [])
   const run = driver.run.bind(driver)
@@ -32,7 +32,7 @@ function impatient(client: Redis): ReturnType<typeof perilune> {
   return redis
 }
 
-/** Something happens while a batch is on its way. */
+/** Runs `happen` while a batch is being applied. */
 function during(sink: Sink, happen: () => Promise<void>): void {
   const { apply } = sink
   Object.assign(sink, {
@@ -44,7 +44,7 @@ function during(sink: Sink, happen: () => Promise<void>): void {
 }
 
 describe('flushing', () => {
-  test('by several at once brings each increment into the database once', async () => {
+  test('by several processes at once writes each increment to the database once', async () => {
     const { counters, another, stored } = await setup({ clock: 'real', partitions: 4, batchSize: 7 })
     const processes = [counters, another(), another()]
     const work = processes.map(async (process) => {
@@ -62,7 +62,7 @@ describe('flushing', () => {
     expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: null, values: 25 })
   })
 
-  test('goes on in the background, and closes with what is pending', async () => {
+  test('runs in the background, and closes with the pending increments', async () => {
     const { counters, stored } = await setup({ clock: 'real' })
     {
       await using _flushing = counters.flushEvery('10ms')
@@ -73,7 +73,7 @@ describe('flushing', () => {
     expect(stored(1)).toBe(2)
   })
 
-  test("brings all that was pending when it began, also from before the server's clock stepped back", async () => {
+  test("writes all increments pending at its start, also those from before the server's clock stepped back", async () => {
     const { counters, stored, clock } = await setup({ batchSize: 1 })
     await counters.incrementMany([1, 2, 3].map((id) => ({ id })))
     await clock.advance(-3_600_000)
@@ -83,7 +83,7 @@ describe('flushing', () => {
     expect([1, 2, 3].map(stored)).toEqual([1, 1, 1])
   })
 
-  test('ends with what was pending when it began, though more comes than it brings', async () => {
+  test('ends with the increments pending at its start, though more arrive than it writes', async () => {
     const { counters, stored, sink, clock } = await setup({ batchSize: 1 })
     await counters.incrementMany([1, 2, 3].map((id) => ({ id })))
     const flood = { batches: 0 }
@@ -103,7 +103,7 @@ describe('flushing', () => {
     expect(flood.batches).toBeLessThan(20)
   })
 
-  test('closes by the deadline where the database hangs, and says so', async () => {
+  test('closes by the deadline where the database hangs, and reports it', async () => {
     const { client, name, sink } = await setup()
     const counters = impatient(client).counters(name, { sink, fsyncGrace: '0s' })
     await counters.increment(1)
@@ -135,12 +135,12 @@ describe('flushing', () => {
     },
   )
 
-  test('goes on though what it tells of errors and losses throws', async () => {
+  test('continues though its callbacks for errors and losses throw', async () => {
     const uncaught = collectUncaught()
-    const told = { errors: 0, losses: 0 }
+    const callbacks = { errors: 0, losses: 0 }
     const { counters, stored, trouble, client, name } = await setup({
       onLoss: () => {
-        told.losses += 1
+        callbacks.losses += 1
         throw new Error('of the user')
       },
     })
@@ -148,23 +148,23 @@ describe('flushing', () => {
     trouble.instead = () => new SinkError('sink-failed', 'it is broken')
     await using _flushing = counters.flushEvery('5ms', {
       onError: () => {
-        told.errors += 1
+        callbacks.errors += 1
         throw new Error('of the user')
       },
     })
-    await until(() => told.errors > 1)
+    await until(() => callbacks.errors > 1)
     trouble.instead = null
     await until(() => stored(1) === 1)
 
     const keys = await client.keys(`*${name}*`)
     await client.del(...keys.filter((key) => !key.endsWith(':clock')))
     expect(await counters.increment(1)).toBe(2)
-    expect(told.losses).toBe(1)
+    expect(callbacks.losses).toBe(1)
     expect(uncaught).toEqual(uncaught.map(() => expect.objectContaining({ message: 'of the user' })))
-    expect(uncaught).toHaveLength(told.errors + told.losses)
+    expect(uncaught).toHaveLength(callbacks.errors + callbacks.losses)
   })
 
-  test('is tried ever more seldom while it fails at once, and goes on when it does not', async () => {
+  test('is retried ever more seldom while it fails at once, and normally once it succeeds', async () => {
     const { counters, stored, trouble } = await setup()
     await counters.increment(1)
     trouble.instead = () => new SinkError('sink-failed', 'no')
@@ -180,7 +180,7 @@ describe('flushing', () => {
     expect(failed).toBeLessThanOrEqual(8)
   })
 
-  test('leaves what a database that is away has not got, and catches up', async () => {
+  test('keeps increments while the database is away, and catches up', async () => {
     const { counters, stored, trouble, clock } = await setup()
     const errors: unknown[] = []
     await counters.increment(1)
@@ -202,7 +202,7 @@ describe('flushing', () => {
     expect(errors).toEqual([])
   })
 
-  test('takes no more counters than may wait for a database that is away, and all again when it is back', async () => {
+  test('counts no more counters than may wait for a database that is away, and all again when it is back', async () => {
     const { counters, stored, trouble } = await setup({ mostDirty: 2 })
     await counters.incrementMany([1, 2, 3].map((id) => ({ id, by: 0 })))
     await counters.flush()
@@ -219,7 +219,7 @@ describe('flushing', () => {
     expect([stored(1), stored(2), stored(3)]).toEqual([5, 1, undefined])
   })
 
-  test('that ends between commit and ack is ended by the next one, and counts once', async () => {
+  test('that ends between commit and ack is completed by the next one, and counts once', async () => {
     const { counters, stored, sink, another } = await setup()
     await counters.increment(1)
     const { apply } = sink
@@ -238,7 +238,7 @@ describe('flushing', () => {
     expect(stored(1)).toBe(2)
   })
 
-  test('tells of what was lost with the keyspace, and goes on from the database', async () => {
+  test('reports the increments lost with the keyspace, and continues from the database', async () => {
     const losses: Loss[] = []
     const { counters, client, name, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
     await counters.increment(1, 5)
@@ -253,7 +253,7 @@ describe('flushing', () => {
     expect(losses).toEqual([{ partition: 0, counters: null, why: 'keyspace lost' }])
   })
 
-  test('tells of it also where a process begins anew that has seen nothing of it', async () => {
+  test('reports this loss also in a new process that has not seen the keyspace', async () => {
     const losses: Loss[] = []
     const { counters, client, name, another } = await setup()
     await counters.increment(1, 5)
@@ -268,7 +268,7 @@ describe('flushing', () => {
     expect(losses).toEqual([{ partition: 0, counters: null, why: 'keyspace lost' }])
   })
 
-  test('tells nothing of what was cleared, nor of an epoch that nobody was in', async () => {
+  test('reports no loss of cleared counters, nor of an epoch that no process was in', async () => {
     const losses: Loss[] = []
     const { counters, sink, name, another } = await setup({ onLoss: (loss) => losses.push(loss) })
     await sink.begin(`counters-test:${name}`, 0)
@@ -280,7 +280,7 @@ describe('flushing', () => {
     expect(losses).toEqual([])
   })
 
-  test('tells of an old copy, and takes nothing from it that may be in the database', async () => {
+  test('reports an old copy, and takes nothing from it that may be in the database', async () => {
     const losses: Loss[] = []
     const { counters, client, name, stored } = await setup({ onLoss: (loss) => losses.push(loss) })
     await counters.increment(1, 5)
@@ -296,7 +296,7 @@ describe('flushing', () => {
     expect(await counters.increment(1)).toBe(6)
   })
 
-  test('of a database that came back with an old copy brings what Redis still has', async () => {
+  test('of a database that came back with an old copy writes what Redis still has', async () => {
     const { counters, database, stored } = await setup()
     await counters.increment(1, 5)
     await counters.flush()
@@ -308,7 +308,7 @@ describe('flushing', () => {
     expect(await counters.get(1)).toBe(7)
   })
 
-  test('asks a database once that has not answered, however many flushes wait', async () => {
+  test('calls a database that does not answer once, however many flushes wait', async () => {
     const { counters, stored, sink } = await setup()
     const { apply } = sink
     const begun: (() => void)[] = []
@@ -330,14 +330,14 @@ describe('flushing', () => {
     expect(stored(1)).toBe(1)
   })
 
-  test('sends neither the id of a batch nor an epoch a second time, whatever answer is lost', async () => {
+  test('sends neither the id of a batch nor an epoch twice, whatever answer is lost', async () => {
     const sent: Record<string, unknown[]> = { 'counters/begin': [], 'counters/seal': [] }
     const { client, sink, stored } = await setup()
     const driver = counting(ioredis(client), [])
     const run = driver.run.bind(driver)
     driver.run = async (call) => {
       const reply = await run(call)
-      // The epoch comes first in `begin`, the id of the batch in `seal`.
+      // The epoch is the first argument of `begin`, the id of the batch that of `seal`.
       if (sent[call.script.name]?.push(call.args[0]) === 1) throw new ConnectionLostError('lost', true)
       return reply
     }
@@ -358,13 +358,13 @@ describe('flushing', () => {
     expect(sent['counters/seal']?.length).toBeGreaterThan(2)
   })
 
-  test('needs the table, and names what is missing before anything is sealed', async () => {
+  test('needs the table, and names what is missing before a batch is sealed', async () => {
     const { counters, client, name } = await setup({ target: { value: 'likes' } })
     const nowhere = await setup({ target: { table: 'things' } })
 
     await expect(counters.increment(1)).rejects.toThrow('the table items has no column likes')
     await expect(nowhere.counters.flush()).resolves.toEqual({ batches: 0, counters: 0 })
-    await expect(nowhere.counters.increment(1)).rejects.toThrow('there is no table things')
+    await expect(nowhere.counters.increment(1)).rejects.toThrow('the table things does not exist')
     expect(await client.keys(`*${name}:0}:[vps]*`)).toEqual([])
   })
 })

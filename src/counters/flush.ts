@@ -1,5 +1,5 @@
-// Batches on their way into SQL: sealed, settled, applied with their line in the ledger, acked. Every step is safe to
-// repeat by anybody, so a worker that dies, stalls or has company does no harm.
+// Batches on their way into SQL: sealed, settled, applied with their line in the ledger, acknowledged. Any process may
+// repeat any step, so a worker that dies, stalls or runs next to others does no harm.
 
 import { randomUUID } from 'node:crypto'
 import { ack, type SealAnswer, seal } from '../generated/counters.ts'
@@ -13,15 +13,15 @@ import type { Applied, Batch, Refusal } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
 import { enterEpoch, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
 
-/** What a flush has brought into the database. */
+/** What a flush has written to the database. */
 export interface Flushed {
   readonly batches: number
-  /** Changes of counters in them; one that was in two batches counts twice. */
+  /** Changes of counters in these batches; a counter in two batches counts twice. */
   readonly counters: number
 }
 
 export interface FlushLimits {
-  /** How long it tries to bring one batch into the database. */
+  /** How long it tries to write one batch to the database, in milliseconds. */
   readonly patienceMs: number
   readonly signal?: AbortSignal | undefined
 }
@@ -31,14 +31,15 @@ type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
-/** Flushes all partitions. Throws the first error once all are through; RefusedError where nothing else went wrong. */
+/** Flushes all partitions. Throws the first error once all have finished; RefusedError if nothing else failed. */
 export async function flushAll(source: CountersSource, signal?: AbortSignal): Promise<Flushed> {
   return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
 }
 
 async function flushEach(source: CountersSource, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
-  // Beside the flush: a server that is away takes one deadline, and not two. What is sealed is brought whatever their number is.
+  // Parallel to the flush: a server that is away then costs one deadline instead of two. Sealed batches are written
+  // even if the partition count is wrong.
   const [number, ...all] = await Promise.allSettled([
     source.number.check(),
     ...source.partitions.map((partition) => flushPartition(source, partition, limits, note)),
@@ -50,12 +51,15 @@ async function flushEach(source: CountersSource, note: NoteRefused, signal?: Abo
   if (batches > 0 || source.refusals.areKept) {
     await source.refusals.retry(source.sink, source.ledgerName, limits)
   }
-  // Whoever has left is told nothing: the next one is.
+  // After an abort the refusals are kept for the next flush to report.
   signal?.throwIfAborted()
   return { batches, counters: flushed.reduce((sum, { counters }) => sum + counters, 0) }
 }
 
-/** Flushes what is pending when it begins, and notes what the database refused. Throws SinkError, DriverError, or the reason of the signal. */
+/**
+ * Flushes the increments pending at its start, and notes the changes that the database refused. Throws SinkError,
+ * DriverError, or the reason of the signal.
+ */
 export async function flushPartition(
   source: CountersSource,
   partition: CountersPartition,
@@ -78,12 +82,12 @@ export async function flushPartition(
   }
 }
 
-/** What is later than now came before the server's clock stepped back. */
+/** A seal time later than now is from before the server's clock stepped back. */
 function isLater({ sealedMs, nowMs }: Sealed, began: number): boolean {
   return sealedMs > began && sealedMs <= nowMs
 }
 
-/** A sealed batch that Redis cannot lose any more; null when nothing is pending. */
+/** A sealed batch that Redis cannot lose any more; null if nothing is pending. */
 async function sealSettled(
   source: CountersSource,
   partition: CountersPartition,
@@ -101,14 +105,14 @@ async function sealSettled(
       continue
     }
     if (answer.epoch !== partition.epoch) enterEpoch(source, partition, answer.epoch)
-    // That it is still there after the time of two fsyncs means that it was written, whoever has restarted meanwhile.
+    // If the batch is still there after two fsync periods, it was written to disk, even if Redis restarted in between.
     if (settle === null || answer.batch === known) return answer
     known = answer.batch
     await settle(limits.signal)
   }
 }
 
-/** The sealed batch. An id never goes out twice: sent again after a restart it would name another batch than before. */
+/** The sealed batch. A batch id is never sent twice: after a restart a second send could name another batch. */
 async function sealOnce(
   partition: CountersPartition,
   limit: number,
@@ -126,7 +130,9 @@ async function sealOnce(
   }
 }
 
-/** What the database refused of it; null when the batch belonged to a ledger that is left behind now. */
+/**
+ * The changes of the batch that the database refused; null if the batch belonged to a ledger that is no longer in use.
+ */
 async function commit(
   source: CountersSource,
   partition: CountersPartition,
@@ -136,7 +142,7 @@ async function commit(
   const { epoch, seq, batch } = sealed
   const changes = sealed.counters
     .map(({ id, delta }) => ({ id, delta: BigInt(delta) }))
-    // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
+    // Sorted by key: other writers that use the same order then wait and do not deadlock.
     .toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const place = { counters: source.ledgerName, partition: partition.at, epoch }
   const asked = { ...place, seq, batch, changes }
@@ -152,7 +158,7 @@ async function commit(
     await beginEpoch(source, partition, epoch, keep, performance.now() + limits.patienceMs, batch)
     return null
   }
-  // Whoever applied it did not come to tell what was refused.
+  // The worker that applied the batch did not report what was refused.
   const left = typeof applied === 'string' ? await keptOf(source, asked, applied) : applied.refused
   await partition.unit.run(ack, { epoch, seq, batch, retainMs: source.terms.retainMs })
   return left

@@ -1,4 +1,4 @@
-// Increments of one tick travel together, a call for each partition; those of one counter are one number.
+// Increments of one tick travel together, in one call per partition; those of one counter are sent as one sum.
 
 import { type IncrementAnswer, increment } from '../generated/counters.ts'
 import type { BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
@@ -11,17 +11,17 @@ import { MAX_A_CALL, noteEpoch, type CountersPartition, partitionFor, type Count
 import { type CounterChange, type CounterSum, inSums, tellEach } from './sums.ts'
 import type { CounterValue } from './value.ts'
 
-/** What became of an increment. */
+/** The result of an increment. */
 export interface Counted {
   readonly id: string
-  /** The value after it. */
+  /** The value after the increment. */
   readonly value: CounterValue
-  /** False when its idempotency key was known: it counted before, and not again. */
+  /** False if its idempotency key was known: it was counted before, and not again. */
   readonly counted: boolean
 }
 
 type Refused = 'absent' | 'overflow' | 'behind'
-/** An error: it was tried alone, after others of its batch had been counted, and that failed. */
+/** An error: it was retried alone after others of its batch had been counted, and that failed. */
 type Outcome = Counted | Refused | Error
 
 export function isCounted(outcome: Outcome): outcome is Counted {
@@ -39,7 +39,7 @@ const BATCHES: BatchTerms = {
 
 const MOST_TRIES = 10
 
-/** Increments of one partition on their way. Those of all handles with the same terms travel together. */
+/** Increments of one partition that wait to be sent. All handles with the same terms share one line. */
 interface Line {
   readonly partition: CountersPartition
   readonly name: string
@@ -66,20 +66,23 @@ export class Incrementer {
     return isCounted(outcome) ? outcome : this.tryAgain(asked, outcome)
   }
 
-  /** As `increment`, of which this is most times all: a promise less is a good part of what an increment costs. */
+  /** Like `increment`, which mostly needs only this: one promise less saves a good part of the cost of an increment. */
   try(asked: CounterChange): Promise<Outcome> {
     const { name, send } = partitionFor(this.#lines, asked.id)
     const batcher = this.#source.runtime.batcher<CounterChange, Outcome>(name, BATCHES, send)
     return batcher.addOne(asked, asked.id.length + asked.key.length)
   }
 
-  /** After `try` was refused: loads the counter, and tries again, as `increment` does. */
+  /** After `try` was refused: loads the counter, and retries as `increment` does. */
   async tryAgain(asked: CounterChange, why: Refused | Error): Promise<Counted> {
     const source = this.#source
     let outcome: Outcome = why
     for (let tries = 1; outcome === 'absent'; tries++) {
       if (tries === MOST_TRIES) {
-        throw new DriverError('busy', `the counter ${asked.id} was evicted all the time`)
+        throw new DriverError(
+          'busy',
+          `the counter ${asked.id} was evicted from Redis each time it was loaded`,
+        )
       }
       await loadOne(source, partitionFor(this.#lines, asked.id).partition, asked.id)
       outcome = await this.try(asked)
@@ -110,12 +113,12 @@ async function sendBatch(
     return tell(asked, groups, answer, outcomes)
   }
   const again = await send(inSums(asked))
-  // The first call has counted others: that this one fails is of its own increments alone.
+  // The first call has counted others: this failure concerns only the retried increments.
   if (again.length > 0) await send(again).catch((error: unknown) => tellFailed(again, error, outcomes))
   return outcomes
 }
 
-/** Notes what became of the increments. Answers groups that are tried once more, each increment for itself. */
+/** Records the results of the increments. Returns the groups to retry, each increment as its own group. */
 function tell(
   asked: readonly CounterChange[],
   groups: readonly CounterSum[],

@@ -1,4 +1,4 @@
-// What `perilune/counters` exports.
+// The exports of `perilune/counters`.
 
 import * as operations from '../generated/counters.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
@@ -14,14 +14,17 @@ import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.
 
 export * from './names.ts'
 
-/** For `preload` of a connection. */
+/** For the option `preload` of a connection. */
 export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('counters', operations)
 
-/** Values that Redis counts and an SQL database keeps: each increment arrives there exactly once. Throws InvalidArgumentError. */
+/**
+ * Counters that Redis counts and an SQL database stores: each increment reaches the database exactly once. Throws
+ * InvalidArgumentError.
+ */
 export function counters(connection: HasRuntime, name: string, options: CountersOptions): Counters
-/** Values that are counts of rows of yours in an SQL database, and that Redis shows. Throws InvalidArgumentError. */
+/** Counters that count your rows in an SQL database, and that Redis shows. Throws InvalidArgumentError. */
 export function counters(connection: HasRuntime, name: string, options: RowCountersOptions): RowCounters
-/** Values that are changed in transactions of an SQL database, and that Redis shows. Throws InvalidArgumentError. */
+/** Counters that change in transactions of an SQL database, and that Redis shows. Throws InvalidArgumentError. */
 export function counters<Client>(
   connection: HasRuntime,
   name: string,

@@ -1,5 +1,5 @@
-// Values that are not here are read from SQL together with the ledger, in one snapshot, and put together with what has
-// not been flushed: so they are right also while a flush is half done.
+// Values that are not in Redis are read from SQL together with the ledger, in one snapshot, and added to the increments
+// that are not flushed. So they are right even while a flush is half done.
 
 import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
@@ -29,7 +29,7 @@ const BATCHES: BatchTerms = {
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 200
 
-/** The newest batch of an epoch that has to be in SQL. */
+/** The newest batch of an epoch that must be in SQL. */
 interface Flushed {
   readonly epoch: number
   readonly seq: number
@@ -37,7 +37,10 @@ interface Flushed {
 
 type Loaded = string | UnknownCounterError | OverflowError | InvalidArgumentError
 
-/** The value of a counter, as text, which is here from now on. Throws UnknownCounterError, OverflowError, SinkError, DriverError. */
+/**
+ * Loads a counter into Redis and returns its value as text. Throws UnknownCounterError, OverflowError, SinkError,
+ * DriverError.
+ */
 export async function loadOne(
   source: CountersSource,
   partition: CountersPartition,
@@ -54,52 +57,60 @@ export async function loadOne(
   return value
 }
 
-/** In the order of the ids. With `anew` values that are here are put right, too. */
+/** Loads counters, in the order of the ids. With `isRefresh` values that are already in Redis are updated, too. */
 export async function loadMany(
   source: CountersSource,
   partition: CountersPartition,
   ids: readonly string[],
   by: number,
-  anew = false,
+  isRefresh = false,
 ): Promise<Loaded[]> {
   const { sink, terms, runtime } = source
   const { deadlines } = runtime.runner
   let flushed: Flushed = { epoch: 0, seq: 0 }
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const epoch = await epochOf(source, partition, by)
-    // A value is here once somebody loaded it by this number: so whoever says another one is refused here.
+    // A value is in Redis only after a load that checked this partition count: so a wrong count is rejected here.
     if (partition.agreedEpoch !== epoch) {
       await source.number.ensure(by)
       partition.agreedEpoch = epoch
     }
     const place = { counters: source.ledgerName, partition: partition.at, epoch }
     const { seq, values, isPast = false } = await sinkInTime(sink.read(place, ids), by, deadlines)
-    // What Redis knew to be flushed before SQL was read is in no ledger that is this one: SQL came back with an old copy.
+    // A batch that Redis knew as flushed before SQL was read must be in the ledger; if not, SQL came back with an old
+    // copy.
     const isOld = (at: number | null): boolean => at === null || (epoch === flushed.epoch && at < flushed.seq)
     if (seq === null || isOld(seq)) {
       const stands = await standingOf(source, place, { seq, isPast }, by)
       if (isOld(stands.seq)) await beginEpoch(source, partition, epoch, stands.isPast ? 'nothing' : 'all', by)
-      // What is asked after the pause takes its time, too, and would say that nobody answered.
+      // The next attempt after the pause takes time, too, and would end as a timeout instead.
       else if (performance.now() + 2 * pauseMs > by) throw lagging(source)
       else await rest(pauseMs, deadlines)
       continue
     }
     const known = ids.filter((id) => values.has(id) || sink.missing === 'create')
     const counters = known.map((id) => ({ id, value: String(values.get(id) ?? 0n) }))
-    const answer = await partition.unit.run(load, { epoch, seq, retainMs: terms.retainMs, anew, counters })
+    const answer = await partition.unit.run(load, {
+      epoch,
+      seq,
+      retainMs: terms.retainMs,
+      anew: isRefresh,
+      counters,
+    })
     if (answer.status === 'loaded') return inOrder(ids, known, answer.values)
-    // Redis has come back with an old copy: what is in SQL of what it still counts cannot be told.
+    // Redis has come back with an old copy: its increments may already be in SQL.
     if (answer.status === 'behind') await beginEpoch(source, partition, epoch, 'nothing', by)
     else {
       noteEpoch(source, partition, answer.epoch, epoch)
       flushed = answer
     }
-    if (performance.now() + pauseMs > by) throw new DriverError('busy', 'counters were flushed all the time')
+    if (performance.now() + pauseMs > by)
+      throw new DriverError('busy', 'flushes changed the counters during each attempt to load them')
     await rest(pauseMs, deadlines)
   }
 }
 
-/** What was read may be of a copy that lags. Whoever leaves an epoch for that would count what is sealed, and committed, once more. */
+/** The read may be from a lagging replica. Leaving an epoch for that would count a sealed and committed batch twice. */
 async function standingOf(
   { sink, runtime }: CountersSource,
   place: LedgerPlace,
@@ -111,10 +122,10 @@ async function standingOf(
 }
 
 function lagging({ sink }: CountersSource): SinkError {
-  return new SinkError('sink-busy', `${sink.name}: what is read lags behind what is written`)
+  return new SinkError('sink-busy', `${sink.name}: reads lag behind writes`)
 }
 
-/** The epoch that the partition is in; begins one where there is none. */
+/** The epoch of the partition; begins one if there is none. */
 export async function epochOf(
   source: CountersSource,
   partition: CountersPartition,
@@ -128,7 +139,9 @@ export async function epochOf(
   return partition.epoch
 }
 
-/** Leaves the epoch `known` for a new one, unless others have, or `batch` is not the sealed one any more. */
+/**
+ * Leaves the epoch `known` for a new one, unless another process has done so, or `batch` is no longer the sealed one.
+ */
 export async function beginEpoch(
   source: CountersSource,
   partition: CountersPartition,
@@ -142,17 +155,18 @@ export async function beginEpoch(
   if (known === 0) await source.number.agree(by)
   const ledger = await sinkInTime(Promise.resolve(sink.location?.() ?? ''), by, deadlines)
   const epoch = await sinkInTime(sink.begin(ledgerName, partition.at), by, deadlines)
-  const isLoss = known === 0 && !partition.isTold && (await hasBatches(source, partition, by))
+  const isLoss = known === 0 && !partition.isReported && (await hasBatches(source, partition, by))
   const loss = (lost: number): Loss | null => lossOf(partition, lost > 0 ? lost : isLoss ? null : 0, keep)
   try {
-    // Sent again it might begin in a life of Redis that knows nothing of the first time, with batches in the ledger.
+    // If it were sent twice, the second send could reach a restarted Redis without memory of the first, and reuse an
+    // epoch that has batches in the ledger.
     const answer = await partition.unit.run(begin, { epoch, known, batch, keep, ledger }, { runsOnce: true })
     if (answer.status === 'elsewhere') throw elsewhere(source, answer.ledger, ledger)
     if (answer.status === 'begun') partition.doubt = { epoch, loss: loss(answer.lost) }
     enterEpoch(source, partition, answer.epoch)
   } catch (error) {
     if (!(error instanceof AmbiguousError)) throw error
-    // What the partition is in is asked anew; an epoch that nobody is in does no harm.
+    // The epoch of the partition is looked up again; an epoch without users does no harm.
     partition.epoch = 0
     partition.doubt = { epoch, loss: loss(0) }
   }
@@ -161,11 +175,14 @@ export async function beginEpoch(
 function elsewhere({ name }: CountersSource, there: string, here: string): SinkError {
   return new SinkError(
     'sink-misconfigured',
-    `the counters ${name} have their ledger in ${there}, and this process has one in ${here}: name the table with its schema, or clear them`,
+    `the counters ${name} have their ledger in ${there}, but this process has one in ${here}: name the table with its schema, or clear the counters`,
   )
 }
 
-/** Whether SQL has batches of earlier epochs. A partition that is in none, and was in one, has lost its keyspace. */
+/**
+ * Whether SQL has batches of earlier epochs. A partition that was in an epoch, and is in none now, has lost its
+ * keyspace.
+ */
 async function hasBatches(
   { sink, ledgerName, runtime }: CountersSource,
   partition: CountersPartition,
@@ -175,7 +192,7 @@ async function hasBatches(
   return sinkInTime(sink.hasBatches(ledgerName, partition.at), by, runtime.runner.deadlines)
 }
 
-/** Null counters: nobody can tell how many. */
+/** `counters: null` means that the number is unknown. */
 function lossOf({ at }: CountersPartition, counters: number | null, keep: string): Loss | null {
   if (counters === 0) return null
   return { partition: at, counters, why: keep === 'nothing' ? 'old copy of Redis' : 'keyspace lost' }

@@ -1,4 +1,4 @@
-// What `perilune` and `perilune/counters` both export.
+// The common exports of `perilune` and `perilune/counters`.
 
 export type { DatabaseCountersOptions } from './board.ts'
 export type {

@@ -1,4 +1,4 @@
-// Notes of one tick travel together, a call for each partition; those of one counter are one number.
+// Notes of one tick travel together, in one call per partition; those of one counter are sent as one sum.
 
 import { note } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
@@ -18,7 +18,7 @@ const BATCHES: BatchTerms = {
   waiting: 100_000,
 }
 
-/** What is shown after it; null when nothing is, or nobody answers. */
+/** Returns the value shown after the note; null if none is shown, or Redis does not answer. */
 export async function noteOne(board: Board, id: string, delta: number): Promise<CounterValue | null> {
   const partition = partitionFor(board, id)
   const batcher = board.runtime.batcher<CounterChange, CounterValue | null>(
@@ -29,7 +29,7 @@ export async function noteOne(board: Board, id: string, delta: number): Promise<
   try {
     return await batcher.addOne({ id, delta, key: '' }, id.length)
   } catch (error) {
-    // The event is in SQL, and will be shown with what is read from there.
+    // The event is in SQL, and will be shown when it is read from there.
     if (error instanceof DriverError || error instanceof AmbiguousError) return null
     throw error
   }
@@ -43,14 +43,14 @@ async function sendBatch(
 ): Promise<(CounterValue | null)[]> {
   const sums = inSums(notes)
   const counters = sums.map(({ id, delta }) => ({ id, by: String(delta) }))
-  // Sent again after a lost answer it would be shown twice for a round.
+  // If it were sent again after a lost answer, the note would be shown twice until the next round.
   const { values } = await partition.run(note, { counters }, { by, runsOnce: true })
-  // What is not shown here may be in another partition.
+  // A value that is not shown here may be in another partition.
   if (values.includes(null)) await board.number.checkNowAndThen()
-  const told: (CounterValue | null)[] = notes.map(() => null)
+  const results: (CounterValue | null)[] = notes.map(() => null)
   for (const [at, sum] of sums.entries()) {
     const value = values[at] ?? null
-    if (value !== null) tellEach(notes, sum, value, (member, after) => (told[member] = after))
+    if (value !== null) tellEach(notes, sum, value, (member, after) => (results[member] = after))
   }
-  return told
+  return results
 }

@@ -19,7 +19,7 @@ export function openCounters(runtime: Runtime, name: string, options: AnyCounter
     throw new InvalidArgumentError('options', 'must be an object')
   }
   if (PLACES.filter((place) => place in options).length > 1) {
-    throw new InvalidArgumentError('options', `must have one of ${PLACES.join(', ')}`)
+    throw new InvalidArgumentError('options', `must have only one of ${PLACES.join(', ')}`)
   }
   if ('events' in options) return new RowCounters(runtime, name, options)
   if ('outbox' in options) return new OutboxCounters(runtime, name, options)

@@ -1,4 +1,4 @@
-// What counters do not know is named, whatever it is said to: a misspelt option would be left out in silence.
+// Counters name an unknown option wherever it is given: a misspelt option would otherwise be ignored in silence.
 
 import { Redis } from 'ioredis'
 import Database from 'libsql'
@@ -12,7 +12,7 @@ const TARGET = { table: 'items' }
 const EVENTS = { table: 'votes', id: 'item', target: TARGET }
 const ODD = { odd: 1 }
 
-/** Counters of each mode, whose driver and database are never asked for anything. */
+/** Counters of each mode, whose driver and database are never called. */
 function open() {
   const database = new Database(':memory:')
   onTestFinished(() => void database.close())
@@ -31,7 +31,7 @@ type Opened = ReturnType<typeof open>
 const transact = (async () => undefined) as never
 const dialect = 'sqlite' as const
 
-/** Each with an option too many, and what it is called. */
+/** Calls with an option too many, and the name of their argument. */
 const CALLS: readonly (readonly [name: string, argument: string, call: (opened: Opened) => unknown])[] = [
   [
     'counters of a sink',

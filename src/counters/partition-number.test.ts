@@ -1,11 +1,11 @@
-// Over how many partitions counters are spread: all who use them say so, and whoever says another number is refused.
+// The partition count of counters: all processes must use the same one, and a different count is rejected.
 
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 import { setup as shown } from '../../test/shown-fixture.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 
-/** Counters that are elsewhere by one number than by the other: those that are not go well together. */
+/** Ids that are in different partitions under the two counts: ids in the same partition do not conflict. */
 function idsBetween(one: number, other: number): number[] {
   const all = Array.from({ length: 40 }, (_, at) => at + 1)
   return all.filter((id) => partitionOf(String(id), one) !== partitionOf(String(id), other))
@@ -14,7 +14,7 @@ function idsBetween(one: number, other: number): number[] {
 const REFUSAL = /^partitions must be 4, as stored, until it is cleared$/
 
 describe('the number of partitions of counters', () => {
-  test('is the same for all, until they are cleared', async () => {
+  test('is the same for all processes, until the counters are cleared', async () => {
     const { counters, another, stored } = await setup({ partitions: 4 })
     const ids = idsBetween(4, 8)
     for (const id of ids) await counters.increment(id)
@@ -35,23 +35,23 @@ describe('the number of partitions of counters', () => {
   test.each([
     [8, 4],
     [2, 4],
-  ])('is refused to whoever has not heard of a clear, and of %i becoming %i', async (old, fresh) => {
+  ])('is rejected in a process that has missed a clear, and the change from %i to %i', async (old, fresh) => {
     const { counters: stale, another, stored } = await setup({ partitions: old })
     const ids = idsBetween(old, fresh)
     for (const id of ids) await stale.increment(id)
     await stale.flush()
     await another({ partitions: old }).clear()
-    const anew = another({ partitions: fresh })
-    for (const id of ids) await anew.increment(id)
+    const current = another({ partitions: fresh })
+    for (const id of ids) await current.increment(id)
 
     for (const id of ids) await expect(stale.increment(id)).rejects.toThrow(REFUSAL)
 
-    await anew.flush()
+    await current.flush()
     expect(ids.map(stored)).toEqual(ids.map(() => 2))
-    expect(await anew.getMany(ids)).toEqual(ids.map(() => 2))
+    expect(await current.getMany(ids)).toEqual(ids.map(() => 2))
   })
 
-  test('is asked after once, not with each load', async () => {
+  test('is looked up once, not with each load', async () => {
     const { counters, calls } = await setup({ partitions: 1 })
     await counters.increment(1)
     calls.length = 0
@@ -62,7 +62,7 @@ describe('the number of partitions of counters', () => {
     expect(calls).not.toContain('counters/agree')
   })
 
-  test('is the same for all who show counts of SQL', async () => {
+  test('is the same for all processes that show counts of SQL', async () => {
     const { votes, another, insert } = await shown({ partitions: 4 })
     const ids = idsBetween(4, 8)
     for (const id of ids) insert(id)

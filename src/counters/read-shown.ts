@@ -1,4 +1,5 @@
-// Values as they are shown: from Redis, and from SQL what is not there. Those that several ask for at once are read once.
+// Values as they are shown: from Redis, and from SQL if Redis lacks them. Concurrent reads of the same values share one
+// query.
 
 import { showAbsent, shown } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
@@ -23,7 +24,9 @@ const BATCHES: BatchTerms = {
 const MOST_TRIES = 6
 const FIRST_PAUSE_MS = 2
 
-/** In the order of the ids; null for those that SQL does not know. Throws SinkError, DriverError, InvalidArgumentError. */
+/**
+ * In the order of the ids; null for those that SQL does not have. Throws SinkError, DriverError, InvalidArgumentError.
+ */
 export async function readShown(board: Board, ids: readonly string[]): Promise<(CounterValue | null)[]> {
   const found = new Map<string, string | null>()
   const asked = [...new Set(ids)].map((id) => ({ id }))
@@ -44,7 +47,7 @@ async function readPage(
   found: Map<string, string | null>,
 ): Promise<void> {
   const { values } = await partition.run(shown, { ids })
-  // One that carries nothing would never be over, and would read with this handle for all later ones.
+  // A span without data would never end, and later reads would reuse this handle.
   const fillOne = (id: string): Promise<Filled> =>
     board.runtime
       .batcher<string, Filled>(`${partition.prefix} fill ${board.counts.name}`, BATCHES, (items, by) =>
@@ -60,7 +63,7 @@ async function readPage(
   )
 }
 
-/** Shows values that are not there, and answers them. */
+/** Shows values that are absent, and returns them. */
 async function fill(
   board: Board,
   partition: Unit,
@@ -70,19 +73,20 @@ async function fill(
   const { counts, sqlName, retainMs, runtime, number } = board
   const { deadlines } = runtime.runner
   const place = await sinkInTime(placeOf(board), by, deadlines)
-  // A value is here once somebody showed it by this number: so whoever says another one is refused here.
+  // A value is in Redis only after a read that checked this partition count: so a wrong count is rejected here.
   await number.ensure(by)
   for (let tries = 1; ; tries++) {
-    const told = await partition.run(shown, { ids })
+    const before = await partition.run(shown, { ids })
     const { version, values } = await sinkInTime(counts.read(sqlName, ids), by, deadlines)
     const counters = ids.flatMap((id, at) => {
       const value = values.get(id)
-      return value === undefined ? [] : [{ id, value: String(value), taken: told.noted[at] ?? '0' }]
+      return value === undefined ? [] : [{ id, value: String(value), taken: before.noted[at] ?? '0' }]
     })
-    const answer = await partition.run(showAbsent, { version, turn: told.turn, retainMs, place, counters })
+    const answer = await partition.run(showAbsent, { version, turn: before.turn, retainMs, place, counters })
     if (answer.status === 'elsewhere') throw elsewhere(board, answer.place, place)
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
-    // Whoever reads all the time too early reads a database that came back with an old copy: the next round sees to that.
+    // After the last attempt the read still lags: the database came back with an old copy, and the next round handles
+    // that.
     if (tries === MOST_TRIES) return ids.map((id) => values.get(id)?.toString() ?? null)
     await rest(FIRST_PAUSE_MS * 2 ** tries, deadlines)
   }

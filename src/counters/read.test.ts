@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
 
 describe('values', () => {
-  test('come from Redis, else from the database, in the order of the ids', async () => {
+  test('come from Redis, otherwise from the database, in the order of the ids', async () => {
     const { counters, database, calls } = await setup({ partitions: 3, target: { missing: 'refuse' } })
     database.exec('INSERT INTO items VALUES (1, 10), (2, 20), (3, 9223372036854775807)')
     await counters.increment(1)
@@ -16,7 +16,7 @@ describe('values', () => {
     expect(await counters.getMany([])).toEqual([])
   })
 
-  test('that the table cannot have cost the others that are read with them a few statements more', async () => {
+  test('that the column cannot hold cost the other ids of a read only a few more statements', async () => {
     const { counters, sink } = await setup()
     const { read } = sink
     let reads = 0
@@ -32,7 +32,7 @@ describe('values', () => {
     expect(reads).toBeLessThan(30)
   })
 
-  test('stay for their time after the last flush, and longer while they are dirty', async () => {
+  test('stay for their retention after the last flush, and longer while they are dirty', async () => {
     const { counters, clock, client, name } = await setup({ retention: '1m' })
     const values = `counters-test:{counters:${name}:0}:values`
     await counters.increment(1)
@@ -45,7 +45,7 @@ describe('values', () => {
     expect(await counters.getMany([1, 2])).toEqual([1, 1])
   })
 
-  test('are right while a flush is half done, also those that are loaded then', async () => {
+  test('are right while a flush is half done, also if they are loaded then', async () => {
     const { counters, client, name, trouble, another } = await setup()
     await counters.increment(1, 5)
     trouble.instead = (what) => (what === 'apply' ? new Error('no') : null)
@@ -60,7 +60,7 @@ describe('values', () => {
     expect(await counters.get(1)).toBe(7)
   })
 
-  test('that somebody else changed in the database are put right when they are reconciled', async () => {
+  test('changed in the database by another program are corrected by reconcile', async () => {
     const { counters, database } = await setup()
     await counters.increment(1, 5)
     await counters.flush()
@@ -72,7 +72,7 @@ describe('values', () => {
     expect(await counters.get(1)).toBe(101)
   })
 
-  test('of an absent counter are right for two hundred first increments of eight processes, and loaded by few', async () => {
+  test('of an absent counter are right for two hundred first increments of eight processes, with few loads', async () => {
     const { counters, another, database, stored, calls } = await setup({ clock: 'real' })
     database.exec('INSERT INTO items VALUES (1, 1000)')
     const processes = [counters, ...Array.from({ length: 7 }, () => another())]
@@ -84,13 +84,13 @@ describe('values', () => {
     expect(values.toSorted((a, b) => Number(a) - Number(b))).toEqual(
       Array.from({ length: 200 }, (_, at) => 1001 + at),
     )
-    // Increments of a process are shared out over two calls, each of which may find it absent.
+    // Increments of a process are spread over two calls, each of which may find the counter absent.
     expect(calls.filter((name) => name === 'counters/load').length).toBeLessThanOrEqual(16)
     await counters.flush()
     expect(stored(1)).toBe(1200)
   })
 
-  test('are forgotten by clear, with what has not been flushed', async () => {
+  test('are deleted by clear, with the increments that are not flushed', async () => {
     const { counters, stored } = await setup({ partitions: 2 })
     await counters.increment(1, 3)
     await counters.flush()
@@ -103,7 +103,7 @@ describe('values', () => {
     expect(stored(1)).toBe(4)
   })
 
-  test('bad arguments are refused by their names before anything is sent', async () => {
+  test('reject bad arguments by their names before anything is sent', async () => {
     const { counters, another, calls } = await setup()
     const refused: [string, () => unknown][] = [
       ['id', () => counters.increment('')],

@@ -1,4 +1,4 @@
-// Values as they are shown: from Redis, and from SQL what is not there.
+// Values as they are shown: from Redis, and from SQL if Redis lacks them.
 
 import { get, type InspectAnswer, inspect } from '../generated/counters.ts'
 import { UnknownCounterError } from './errors.ts'
@@ -11,7 +11,7 @@ interface Wanted {
   text: string | null
 }
 
-/** In the order of the ids; null for those that neither Redis nor the database knows. */
+/** In the order of the ids; null for those that neither Redis nor the database has. */
 export async function readValues(
   source: CountersSource,
   ids: readonly string[],
@@ -52,7 +52,7 @@ async function loadAbsent(
   )
 }
 
-/** Puts values right that are here, from SQL and what has not been flushed. */
+/** Updates values in Redis from SQL and the increments that are not flushed. */
 export async function reconcileValues(
   source: CountersSource,
   ids: readonly string[],
@@ -82,7 +82,7 @@ export interface CountersInspection {
   readonly values: number
   /** Counters with increments that are not in the database yet, each once. */
   readonly dirty: number
-  /** How long the oldest of those increments has been waiting; null: none is. */
+  /** Age of the oldest of those increments in milliseconds; null if there are none. */
   readonly lagMs: number | null
   readonly partitions: readonly CountersPartitionInspection[]
 }
@@ -90,7 +90,7 @@ export interface CountersInspection {
 export interface CountersPartitionInspection {
   readonly epoch: number
   readonly seq: number
-  /** The batch that is on its way into the database; null: none is. */
+  /** The batch that is on its way into the database; null if there is none. */
   readonly batch: { readonly id: string; readonly counters: number; readonly ageMs: number } | null
   /** Counters with increments that are not sealed yet. */
   readonly pending: number

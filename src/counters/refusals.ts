@@ -1,4 +1,4 @@
-// What the database refused, and keeps until it takes it: every flush that writes anything tries it again.
+// Changes that the database refused, kept until it accepts them: every flush that writes anything retries them.
 
 import { brand } from '../driver.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
@@ -7,23 +7,23 @@ import type { Refusal, Refusals } from './sink.ts'
 import { OneAtATime, patiently, sinkInTime } from './sink-calls.ts'
 import { type CounterValue, toValue } from './value.ts'
 
-const MOST_UNTOLD = 1000
+const MOST_UNREPORTED = 1000
 
-/** What was counted of a counter that the database refused: it is kept in `perilune_refused`, and tried again. */
+/** A change of a counter that the database refused. It is kept in `perilune_refused` and retried. */
 export interface RefusedCount {
   readonly id: string
   readonly by: CounterValue
-  /** What the database said. */
+  /** The error message of the database. */
   readonly why: string
 }
 
-/** The database has refused rows of some counters, and has what else there was. */
+/** The database has refused rows of some counters. All others are written. */
 export class RefusedError extends SinkError {
   static {
     brand(this, 'RefusedError')
   }
 
-  /** What it refused, each counter once. */
+  /** The refused changes, each counter once. */
   readonly refused: readonly RefusedCount[]
 
   constructor(sink: string, refusals: readonly Refusal[]) {
@@ -33,22 +33,22 @@ export class RefusedError extends SinkError {
     const others = refused.length > 1 ? ` and of ${refused.length - 1} other counters` : ''
     super(
       'sink-refused',
-      `${sink} refused ${named}${others}: what they were to get is kept in perilune_refused`,
+      `${sink} refused ${named}${others}: the refused changes are kept in perilune_refused and retried`,
     )
     this.refused = refused
   }
 }
 
-/** To be called with what the database has refused. */
+/** To be called with the changes that the database has refused. */
 export type NoteRefused = (refused: readonly Refusal[]) => void
 
 export class KeptRefusals {
   readonly #runtime: Runtime
   readonly #retrying: OneAtATime
-  /** As far as this process knows. */
+  /** Whether any are kept, as far as this process knows. */
   areKept = false
-  /** What a flush that failed for something else has not told. */
-  #untold: readonly Refusal[] = []
+  /** Refusals that a flush could not report because it failed for another reason. */
+  #unreported: readonly Refusal[] = []
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -56,8 +56,9 @@ export class KeptRefusals {
   }
 
   /**
-   * Does the work of a flush, which notes what the database refused. Throws RefusedError where there is any, also of flushes before
-   * that failed; what this one throws, and then the next one tells it, with what is noted after this one is over.
+   * Runs a flush, which notes the refusals of the database. Throws RefusedError if there are any, also from earlier
+   * flushes that failed. If the flush throws another error, or refusals are noted after its end, the next flush reports
+   * them.
    */
   async telling<Done>(name: string, work: (note: NoteRefused) => Promise<Done>): Promise<Done> {
     let refused: readonly Refusal[] = []
@@ -75,17 +76,20 @@ export class KeptRefusals {
     } finally {
       isOver = true
     }
-    const all = [...this.#untold, ...refused]
-    this.#untold = []
+    const all = [...this.#unreported, ...refused]
+    this.#unreported = []
     if (all.length > 0) throw new RefusedError(name, all)
     return done
   }
 
   #keep(refused: readonly Refusal[]): void {
-    this.#untold = [...this.#untold, ...refused].slice(-MOST_UNTOLD)
+    this.#unreported = [...this.#unreported, ...refused].slice(-MOST_UNREPORTED)
   }
 
-  /** Leaves them to the next flush while they are tried already. Throws SinkError, or the reason of the signal. */
+  /**
+   * If a retry is already running, the refused changes are left to the next flush. Throws SinkError, or the reason of
+   * the signal.
+   */
   async retry(
     of: Partial<Refusals>,
     counters: string,

@@ -1,6 +1,6 @@
-// Rounds: what was noted is asked for, then rows are rolled up, then what they came to is shown. Whatever was noted before the
-// rows were read is in them, so a value is what SQL has and what was noted since. Every step may be repeated or left out by
-// anybody: versions of SQL are shown one after the other, and a partition that has missed one is read anew.
+// A round collects the ids with notes, rolls up the rows, and then shows the new counts. A note that came before the
+// rows were read is included in them, so a value is the count in SQL plus the later notes. Any process may repeat or
+// skip any step: versions of SQL are shown in their order, and a partition that missed one is read again.
 
 import { type NotedAnswer, noted, type ShowAnswer, show } from '../generated/counters.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
@@ -12,37 +12,40 @@ import type { NoteRefused } from './refusals.ts'
 import { patiently } from './sink-calls.ts'
 import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
 
-/** What rounds have brought. */
+/** The result of rounds. */
 export interface RolledRows {
   /** Rows that were counted. */
   readonly events: number
 }
 
 export interface Round {
-  /** Counters that are shown whether anything of them changed or not. */
+  /** Counters to show even if they have not changed. */
   readonly ids: readonly string[]
   readonly recount: boolean
   readonly signal?: AbortSignal | undefined
 }
 
-/** How far rounds have come with what was there when the first of them began; what comes meanwhile is no reason for another. */
+/**
+ * How far rounds have come with the rows and notes that existed when the first of them began; later ones do not cause
+ * another round.
+ */
 interface Progress {
-  /** Of notes, by partition. */
+  /** Cursors over the notes, by partition. */
   readonly cursors: readonly string[]
-  /** Whether all that had notes were asked for, by partition. */
-  readonly isTold: readonly boolean[]
-  /** Of rows; '': none is known, or all are taken. */
+  /** Whether all counters with notes were collected, by partition. */
+  readonly isCollected: readonly boolean[]
+  /** Position among the rows; '' if it is unknown, or all are counted. */
   readonly until: string
   readonly isTaken: boolean
 }
 
-/** What a partition told before a round rolled up. */
+/** The answer of a partition before a round rolled up. */
 type PartitionNotes = Exclude<NotedAnswer, { status: 'elsewhere' }>
 
-/** What is shown of a counter. */
+/** A value to show. */
 interface ShownItem {
   readonly id: string
-  /** '': SQL does not know it. */
+  /** '' if SQL does not have it. */
   readonly value: string
   readonly taken: string
 }
@@ -51,19 +54,22 @@ const FIRST_PAGE = '0'
 const NO_VERSION = -1
 const FIRST_PAUSE_MS = 20
 
-/** Rolls up and shows what is there when it begins. Throws SinkError, DriverError, or the reason of the signal. */
+/**
+ * Rolls up and shows the rows and notes that exist at its start. Throws SinkError, DriverError, or the reason of the
+ * signal.
+ */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
   return board.refusals.telling(board.counts.name, (note) => runEach(board, round, note))
 }
 
 async function runEach(board: Board, round: Round, note: NoteRefused): Promise<RolledRows> {
   let events = 0
-  // Beside what is asked first: a server that is away takes one deadline, and not two.
+  // Parallel to the first query: a server that is away then costs one deadline instead of two.
   const checked = board.number.check()
   checked.catch(() => undefined)
   let progress: Progress = {
     cursors: board.partitions.map(() => FIRST_PAGE),
-    isTold: board.partitions.map(() => false),
+    isCollected: board.partitions.map(() => false),
     until: '',
     isTaken: false,
   }
@@ -72,11 +78,11 @@ async function runEach(board: Board, round: Round, note: NoteRefused): Promise<R
     const done = await runRound(board, next, progress, checked, note)
     events += done.events
     progress = done.progress
-    if (progress.isTaken && progress.isTold.every(Boolean)) break
+    if (progress.isTaken && progress.isCollected.every(Boolean)) break
   }
   const { counts, sqlName, refusals, runtime } = board
   await refusals.retry(counts, sqlName, { patienceMs: runtime.runner.deadlineMs, signal: round.signal })
-  // Whoever has left is told nothing: the next one is.
+  // After an abort the refusals are kept for the next flush to report.
   round.signal?.throwIfAborted()
   return { events }
 }
@@ -101,7 +107,7 @@ async function runRound(
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
   const until = progress.until === '' ? undefined : progress.until
   const { deadlineMs, deadlines } = runtime.runner
-  // Also what comes too late for whoever waits is done, and no other round meets what it refused.
+  // A roll-up that finishes too late for its caller has still been done, and no other round sees its refusals.
   const rollUpOnce = async (isSure: boolean): Promise<RolledUp> => {
     const rolled = await counts.rollUp({ ...asked, until, isSure })
     note(rolled.refused ?? [])
@@ -121,7 +127,7 @@ async function runRound(
   return { events: rolled.events, progress: progressAfter(progress, before, rolled) }
 }
 
-/** What has notes, of each partition. Throws SinkError where others show counts of another place there. */
+/** The counters with notes, by partition. Throws SinkError if a partition shows counts of another place in SQL. */
 async function askNoted(
   board: Board,
   { cursors }: Progress,
@@ -140,22 +146,22 @@ async function askNoted(
   )
 }
 
-/** A partition that is through begins anew with its notes as long as others are not. */
+/** A partition that has finished reads its notes again from the start as long as others have not. */
 function progressAfter(
-  { isTold, isTaken }: Progress,
+  { isCollected, isTaken }: Progress,
   before: readonly PartitionNotes[],
   rolled: RolledUp,
 ): Progress {
   const cursors = before.map(({ cursor }) => cursor)
   return {
     cursors,
-    isTold: cursors.map((cursor, at) => cursor === FIRST_PAGE || isTold[at] === true),
+    isCollected: cursors.map((cursor, at) => cursor === FIRST_PAGE || isCollected[at] === true),
     until: rolled.until,
     isTaken: isTaken || !rolled.more,
   }
 }
 
-/** What there is to show, by partition. */
+/** The values to show, by partition. */
 function itemsOf(
   board: Board,
   { values }: RolledUp,
@@ -174,12 +180,12 @@ function itemsOf(
   return items
 }
 
-/** The newest version of SQL that anything shown was of before the round. */
+/** The newest SQL version among the values shown before the round. */
 function newestOf(before: PartitionNotes): number {
   return before.status === 'ahead' ? Math.max(before.newest, before.version) : before.version
 }
 
-/** What a round has rolled up: page after page, and behind the version that it follows. */
+/** Shows the result of a roll-up: page after page, and after the version that it follows. */
 async function showPartition(
   { retainMs, gapTries, runtime }: Board,
   partition: Unit,
@@ -188,8 +194,7 @@ async function showPartition(
   items: readonly ShownItem[] = [],
 ): Promise<void> {
   let { turn = 0, version: seen = 0 } = before ?? {}
-  // A database that had not come so far as it was rolled up came back with an old copy: what is shown may be of a time that it
-  // knows nothing of.
+  // If the database has an older version than the values shown, it came back with an old copy and does not know them.
   const isBehind = before !== undefined && newestOf(before) > since
   if (version === since && seen === version && !isBehind) return
   const pages = items.length === 0 ? [[]] : inPages(items)
@@ -206,7 +211,10 @@ async function showPartition(
 
 type PageOf = (seen: number) => Parameters<typeof show.encode>[0]
 
-/** One whose version before stays away goes on without: that was lost with whoever was to show it. */
+/**
+ * If the previous version does not appear, it was lost with the process that was to show it, and this one is shown
+ * without it.
+ */
 async function showPage(
   partition: Unit,
   page: PageOf,

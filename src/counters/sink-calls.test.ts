@@ -1,4 +1,5 @@
-// A database in which something is waited for: by one connection of a process for each kind of work, however often it flushes.
+// A database in which something waits for a lock: each kind of work uses one connection per process, however often it
+// flushes.
 import { perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { sqlite, sqliteOutbox } from 'perilune/sqlite'
@@ -11,7 +12,7 @@ import type { Sink } from './sink.ts'
 
 const TARGET = { table: 'items', value: 'votes' }
 
-/** The same, whose method never answers; and how often it was asked. */
+/** The same object with a method that never answers, and the number of its calls. */
 function held<Of extends object>(of: Of, method: keyof Of): { held: Of; asked: () => number } {
   let count = 0
   const never = (): Promise<never> => {
@@ -30,7 +31,7 @@ async function open() {
 
 const late = { code: 'sink-unreachable' }
 
-describe('while the database does not go on', () => {
+describe('while the database hangs', () => {
   test('roll-ups take one connection', async () => {
     const { redis, name, source } = await open()
     const { held: events, asked } = held(source, 'rollUp')
@@ -42,7 +43,7 @@ describe('while the database does not go on', () => {
     expect(await votes.get(1)).toBe(0)
   })
 
-  test('what was refused takes one connection, and holds up no flush but the first', async () => {
+  test('retries of refused changes take one connection, and hold up no flush but the first', async () => {
     const { redis, name, own, stored } = await open()
     const { held: sink, asked } = held<Sink>(sqlite(own, TARGET), 'retryRefused')
     const counters = redis.counters(name, { sink, fsyncGrace: '0s' })
@@ -58,7 +59,7 @@ describe('while the database does not go on', () => {
     expect(asked()).toBe(1)
   })
 
-  test('old idempotency keys take one connection, and hold up no flush but the first', async () => {
+  test('purges of old idempotency keys take one connection, and hold up no flush but the first', async () => {
     const { redis, name, own } = await open()
     const { held: outbox, asked } = held(sqliteOutbox(own, TARGET), 'purge')
     const stock = redis.counters(name, { outbox })
@@ -70,7 +71,7 @@ describe('while the database does not go on', () => {
     expect(asked()).toBe(1)
   })
 
-  test('work waits for its turn until its deadline, and fails or goes on after that which failed', async () => {
+  test('work waits for its turn until its deadline, and then fails, or runs after the failed one', async () => {
     const alone = new OneAtATime(new Deadlines())
     const order: string[] = []
     const slow = alone.run(async () => {

@@ -1,4 +1,4 @@
-// Calls to the database: each is in time, is made again while the database is away, or waits for the one before it.
+// Calls to the database: each has a deadline, is retried while the database is away, or waits for the call before it.
 
 import { DriverError } from '../runtime/errors/errors.ts'
 import { summaryOf } from '../runtime/errors/thrown.ts'
@@ -7,16 +7,16 @@ import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { inTime, rest } from '../runtime/time/in-time.ts'
 import { SinkError } from './errors.ts'
 
-/** Whoever waits for more than the database gives up at `by`, and knows less: it may have happened. */
+/** A caller that waits for more than the database gives up at `by`, and would throw an AmbiguousError. */
 const AHEAD_MS = 5
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 2000
-/** A connection that is dead though nobody closed it is not waited for longer. */
+/** How long a dead connection that was never closed is waited for. */
 const UNANSWERED_MS = 60_000
 
 /**
- * As the promise of a sink; SinkError when it takes longer than until just before `by`, or fails with no error of ours. Ends
- * with all that these deadlines watch.
+ * Settles like the promise of a sink. Throws SinkError if that takes until just before `by`, or rejects with another
+ * error. Ends with everything that these deadlines watch.
  */
 export async function sinkInTime<Value>(
   promise: Promise<Value>,
@@ -38,8 +38,8 @@ export async function sinkInTime<Value>(
 }
 
 /**
- * Does the same again while the database is away or busy, for so long; it is told until when. Ends with all that these
- * deadlines watch. Throws SinkError, or the reason of the signal.
+ * Retries `work` while the database is away or busy, until `patienceMs` is over, and passes it its deadline. Ends with
+ * everything that these deadlines watch. Throws SinkError, or the reason of the signal.
  */
 export async function patiently<Result>(
   work: (by: number) => Promise<Result>,
@@ -62,25 +62,25 @@ export async function patiently<Result>(
 }
 
 /**
- * Work that may wait in the database for what others hold there: one at a time. Who waits holds a connection, and goes on to do so
- * when nobody waits for it any more: each flush would take another one, until the pool has none left to read with.
+ * Runs work that may wait for locks in the database, one at a time. Waiting work holds a connection, even after its
+ * caller has given up: without this, each flush would take another one until the pool has none left for reads.
  */
 export class OneAtATime {
   readonly #deadlines: Deadlines
-  /** The last piece of work, while the database has not answered; it never rejects. */
+  /** The running work, while the database has not answered; it never rejects. */
   #underWay: Promise<void> | null = null
 
   constructor(deadlines: Deadlines) {
     this.#deadlines = deadlines
   }
 
-  /** Waits for what is under way until then. Throws SinkError, and what the work throws. */
+  /** Waits until `by` for the running work. Throws SinkError, and the errors of the work. */
   async run<Result>(work: () => Promise<Result>, by: number): Promise<Result> {
     while (this.#underWay !== null) await sinkInTime(this.#underWay, by, this.#deadlines)
     return this.#begin(work)
   }
 
-  /** Null while some is under way: for what may as well be done another time. */
+  /** Returns null if other work is running: for work that can be done later. */
   async runUnlessBusy<Result>(work: () => Promise<Result>): Promise<Result | null> {
     return this.#underWay === null ? this.#begin(work) : null
   }

@@ -1,6 +1,6 @@
-// Where counters are kept for good: what a flush needs of an SQL database.
+// The interface of an SQL database that stores counters: what a flush needs.
 
-/** A partition of counters in one life of its ledger. */
+/** A partition of counters in one epoch of its ledger. */
 export interface LedgerPlace {
   /** `shop:votes`: the namespace and the name of the counters. */
   readonly counters: string
@@ -8,17 +8,20 @@ export interface LedgerPlace {
   readonly epoch: number
 }
 
-/** Where the ledger stands. */
+/** The state of the ledger. */
 export interface LedgerStanding {
-  /** The newest batch of the epoch that is in it; null: it does not know the epoch. */
+  /** The newest batch of the epoch in the ledger; null if it does not know the epoch. */
   readonly seq: number | null
-  /** Whether many epochs have come after it, so that it is forgotten, or a later one has batches: nobody can tell what is in the database. */
+  /**
+   * Whether the ledger has forgotten the epoch after many later ones, or a later one has batches: then the content of
+   * the database is unknown.
+   */
   readonly isPast?: boolean
 }
 
-/** What one moment of the database says. */
+/** A consistent read of the database at one moment. */
 export interface Snapshot extends LedgerStanding {
-  /** Of those that it has. */
+  /** The values of the ids that the database has. */
   readonly values: ReadonlyMap<string, bigint>
 }
 
@@ -27,28 +30,28 @@ export interface Change {
   readonly delta: bigint
 }
 
-/** What was counted of a counter and is in no row of it, for the database refused that: it is kept beside, and tried again. */
+/** An increment of a counter that the database refused, so that no row has it. It is kept apart and retried. */
 export interface Refusal {
   readonly id: string
   readonly delta: bigint
-  /** What the database said. */
+  /** The error message of the database. */
   readonly why: string
 }
 
-/** What became of a batch whose place in the ledger was right: all of it is in now, but for what the database refused. */
+/** Result of a batch whose place in the ledger was right: all of it is applied, except for the refused changes. */
 export interface AppliedInPart {
   readonly refused: readonly Refusal[]
 }
 
-/** Where the database keeps what it refused. */
+/** The storage of refused changes. */
 export interface Refusals {
-  /** What is kept of these counters, 1,000 at most; the same id once. Throws SinkError. */
+  /** The kept changes of these counters, at most 1,000, each id once. Throws SinkError. */
   refused(counters: string): Promise<readonly Refusal[]>
-  /** Writes what is not refused any more, of some at a time; whether any is left. Throws SinkError. */
+  /** Writes a part of the changes that are not refused any more. Resolves to whether any are left. Throws SinkError. */
   retryRefused(counters: string): Promise<boolean>
 }
 
-/** What was counted between two seals: its content never changes. */
+/** The increments between two seals; its content never changes. */
 export interface Batch extends LedgerPlace {
   readonly seq: number
   readonly batch: string
@@ -56,35 +59,38 @@ export interface Batch extends LedgerPlace {
 }
 
 /**
- * `applied`: all of it is in now. `known`: it was before, nothing changed. `ahead`: the ledger has another batch in its
- * place, for Redis came back with an old copy. `behind`: it lacks batches before this one, for the database did. Neither
- * changes anything.
+ * `applied`: all of it is applied now. `known`: it was applied before; nothing changed. `ahead`: the ledger has another
+ * batch in its place, because Redis came back with an old copy. `behind`: the ledger lacks batches before this one,
+ * because the database came back with an old copy. `ahead` and `behind` change nothing.
  */
 export type Applied = 'applied' | 'known' | 'ahead' | 'behind'
 
 export interface Sink extends Partial<Refusals> {
-  /** What people call it: `postgres`. */
+  /** Name of the database in messages: `postgres`. */
   readonly name: string
-  /** Whether a counter that is not there begins at 0, or is unknown. */
+  /** `create`: a missing counter begins at 0. `refuse`: it is unknown. */
   readonly missing: 'create' | 'refuse'
   /**
-   * Makes the ledger unless it is there, and checks what counters are written to. For programs that want to know as they
-   * start: the other methods do so by themselves. Throws SinkError.
+   * Creates the ledger if it is missing, and checks the table of the counters. For programs that want to fail at their
+   * start: the other methods do the same. Throws SinkError.
    */
   prepare(): Promise<void>
-  /** Reads values, with what is refused of them, and the ledger in one snapshot. Throws SinkError. */
+  /** Reads values, including their refused changes, and the ledger in one snapshot. Throws SinkError. */
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot>
   /**
-   * Where the ledger stands, asked where it is written: what is only read may come from a copy that lags. Without it such a copy
-   * is taken for a database that went back. Throws SinkError.
+   * The state of the ledger, read from the primary: a plain read may come from a lagging replica. Without this method
+   * such a replica is taken for a database that went back. Throws SinkError.
    */
   standing?(place: LedgerPlace): Promise<LedgerStanding>
-  /** Begins an epoch that was never there, in no copy of the database either; answers it. Throws SinkError. */
+  /**
+   * Begins an epoch that never existed, not even in an older copy of the database, and resolves to it. Throws
+   * SinkError.
+   */
   begin(counters: string, partition: number): Promise<number>
   /** Applies a batch and enters it into the ledger, in one transaction. Throws SinkError. */
   apply(batch: Batch): Promise<Applied | AppliedInPart>
   /** Whether the ledger has a batch of any epoch. Throws SinkError. */
   hasBatches?(counters: string, partition: number): Promise<boolean>
-  /** Where the ledger is, as all processes call it; '': nobody can tell. Throws SinkError. */
+  /** Where the ledger is stored, the same text in all processes; '' if unknown. Throws SinkError. */
   location?(): Promise<string>
 }

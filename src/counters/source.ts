@@ -1,4 +1,4 @@
-// What every call on counters needs: their partitions, the sink behind them, and how long values stay.
+// The state shared by all calls on counters: their partitions, their sink, and how long values stay.
 
 import { agree, disband } from '../generated/counters.ts'
 import { checkText } from '../runtime/values/arguments.ts'
@@ -15,53 +15,53 @@ import type { Sink } from './sink.ts'
 
 export interface CountersTerms {
   readonly partitions: number
-  /** How long a value stays after its last increment was flushed; 0: for ever. */
+  /** How long a value stays after its last increment was flushed, in milliseconds; 0: forever. */
   readonly retainMs: number
-  /** How long idempotency keys are remembered. */
+  /** How long idempotency keys are remembered, in milliseconds. */
   readonly idempotencyTtlMs: number
-  /** Of a partition; 0: any number. */
+  /** Per partition; 0: no limit. */
   readonly mostDirty: number
-  /** Counters of a batch. */
+  /** Largest number of counters in a batch. */
   readonly batchSize: number
-  /** How long a sealed batch is left alone until Redis cannot lose it any more; 0: it cannot at once. */
+  /** How long a sealed batch waits until Redis cannot lose it any more, in milliseconds; 0: it is safe at once. */
   readonly settleMs: number
 }
 
-/** Increments that are gone, and nobody can tell whether they are in SQL. */
+/** Increments that are lost, or of which it is unknown whether they are in SQL. */
 export interface Loss {
   readonly partition: number
-  /** How many counters have lost some; null: nobody can tell any more. */
+  /** How many counters have lost increments; null if unknown. */
   readonly counters: number | null
   readonly why: 'keyspace lost' | 'old copy of Redis'
 }
 
-/** One partition: what shares a slot, and a line in the ledger. */
+/** One partition: its counters share a slot and a line in the ledger. */
 export interface CountersPartition {
   readonly at: number
   readonly unit: Unit
-  /** The epoch that this process saw last; 0: none. */
+  /** The epoch that this process saw last; 0 if none. */
   epoch: number
-  /** The epoch in which the number of partitions was asked after. Whoever clears them and takes another number ends it. */
+  /** The epoch in which the partition count was checked. A clear, which allows another count, ends it. */
   agreedEpoch: number
-  /** That it is in no epoch was told, or is wanted. */
-  isTold: boolean
-  /** The epoch that this process tried to begin last, if it got no answer, and what would be lost by that. */
+  /** Whether the absence of an epoch was reported, or is intended. */
+  isReported: boolean
+  /** The epoch that this process tried to begin last, if it got no answer, and the loss that this would cause. */
   doubt: { readonly epoch: number; readonly loss: Loss | null } | null
-  /** Batches of this process. */
+  /** Serialises the batches of this process. */
   readonly applying: OneAtATime
 }
 
 export interface CountersSource {
   readonly runtime: Runtime
   readonly name: string
-  /** What the ledger calls them. */
+  /** Name of the counters in the ledger. */
   readonly ledgerName: string
   readonly sink: Sink
   readonly terms: CountersTerms
   readonly partitions: readonly CountersPartition[]
-  /** How many there are, as all have to say it. */
+  /** The partition count, which all processes must agree on. */
   readonly number: PartitionNumber
-  /** Resolves once a restart of Redis keeps what it had at the call. Null: it keeps everything at once. */
+  /** Resolves once a restart of Redis keeps the data that it had at the call. Null: Redis keeps everything at once. */
   readonly settle: ((signal?: AbortSignal) => Promise<void>) | null
   readonly onLoss: (loss: Loss) => void
   readonly refusals: KeptRefusals
@@ -81,7 +81,7 @@ export function openSource(
     const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
     const unit = new Unit(runtime, place)
     const applying = new OneAtATime(runtime.runner.deadlines)
-    return { at, unit, epoch: 0, agreedEpoch: 0, isTold: false, doubt: null, applying }
+    return { at, unit, epoch: 0, agreedEpoch: 0, isReported: false, doubt: null, applying }
   })
   const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
   const { settleMs } = terms
@@ -131,7 +131,7 @@ export function checkSink(sink: unknown): Sink {
   return sink as Sink
 }
 
-/** By partition, with the place that each had. */
+/** The items by partition, each with its original position. */
 export function byPartition<Each, Item extends { readonly id: string }>(
   source: { readonly partitions: readonly Each[] },
   items: readonly Item[],
@@ -146,13 +146,13 @@ export function byPartition<Each, Item extends { readonly id: string }>(
   return groups
 }
 
-/** As many a call as a script takes. */
+/** Pages of as many items as one script call accepts. */
 export function inPages<Item>(items: readonly Item[]): Item[][] {
   const pages = Math.ceil(items.length / MAX_A_CALL)
   return Array.from({ length: pages }, (_, at) => items.slice(at * MAX_A_CALL, (at + 1) * MAX_A_CALL))
 }
 
-/** What work on these ids brings; an id that the database cannot have fails alone, and those beside it stay together. */
+/** Runs work on these ids. An id that the column cannot hold fails alone; the others stay together. */
 export async function apartFromInvalid<Result>(
   ids: readonly string[],
   work: (ids: readonly string[]) => Promise<Result[]>,
@@ -169,8 +169,9 @@ export async function apartFromInvalid<Result>(
 }
 
 /**
- * Notes which epoch the partition is in, as a call was told. One that had begun and is not there any more was lost with all that it
- * had, if the call was sent when it was known (`asked`): an answer may come late, of a time before it began.
+ * Records the epoch of the partition from an answer. If an epoch had begun and is missing now, it was lost with all its
+ * data. This holds only if the call was sent after the epoch was known (`asked`): a late answer may be from before it
+ * began.
  */
 export function noteEpoch(
   source: CountersSource,
@@ -178,25 +179,25 @@ export function noteEpoch(
   epoch: number,
   asked: number,
 ): void {
-  // Another answer has said something newer.
+  // Another answer has brought a newer epoch.
   if (partition.epoch !== asked || epoch === asked) return
   if (epoch > 0) return enterEpoch(source, partition, epoch)
   partition.epoch = 0
-  partition.isTold = true
+  partition.isReported = true
   source.onLoss({ partition: partition.at, counters: null, why: 'keyspace lost' })
 }
 
-/** Another one than before. Whoever began it tells what was lost by that, be it when it learns that it did. */
+/** Enters another epoch than before. The process that began it reports the loss, even if it learns late that it did. */
 export function enterEpoch({ onLoss }: CountersSource, partition: CountersPartition, epoch: number): void {
   const { doubt } = partition
   partition.epoch = epoch
-  partition.isTold = false
+  partition.isReported = false
   partition.doubt = null
   if (doubt?.epoch === epoch && doubt.loss !== null) onLoss(doubt.loss)
 }
 
-/** The partition was cleared: what it had is lost, and nobody need be told. */
+/** The partition was cleared: its data is lost on purpose, and not reported. */
 export function forgetEpoch(partition: CountersPartition): void {
   partition.epoch = 0
-  partition.isTold = true
+  partition.isReported = true
 }

@@ -4,8 +4,8 @@ import { type CounterChange, inSums, tellEach } from './sums.ts'
 
 const M = Number.MAX_SAFE_INTEGER
 
-/** What each of them is told, of a counter that was `start`. */
-function told(start: bigint, deltas: readonly number[]): bigint[] {
+/** The value that each of them gets, for a counter that was `start`. */
+function valuesOf(start: bigint, deltas: readonly number[]): bigint[] {
   const changes = deltas.map((delta): CounterChange => ({ id: 'a', delta, key: '' }))
   const values: bigint[] = []
   let value = start
@@ -27,16 +27,16 @@ test.each<[bigint, number[]]>([
   [5n, [1, 2, 3]],
   [BigInt(M), [1, 1, -2, 0]],
   [2n ** 60n, [-M, M, M]],
-])('each of increments that travel together is told its own value: from %s by %j', (start, deltas) => {
-  expect(told(start, deltas)).toEqual(expected(start, deltas))
+])('each of the increments that travel together gets its own value: from %s by %j', (start, deltas) => {
+  expect(valuesOf(start, deltas)).toEqual(expected(start, deltas))
 })
 
-test('whatever they are, of any counter', () => {
+test('for any increments of any counters', () => {
   const random = seeded(7)
   const anyDelta = (): number => Math.trunc((random() * 2 - 1) * M) - (random() < 0.5 ? 1 : 0)
   for (let at = 0; at < 2000; at += 1) {
     const deltas = Array.from({ length: 1 + Math.floor(random() * 6) }, () => Math.max(-M, anyDelta()))
     const start = BigInt(Math.max(-M, anyDelta()))
-    expect(told(start, deltas)).toEqual(expected(start, deltas))
+    expect(valuesOf(start, deltas)).toEqual(expected(start, deltas))
   }
 })

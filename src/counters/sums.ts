@@ -1,24 +1,24 @@
-// Changes of one counter that travel as one number, and each of them told the value after it.
+// Changes of one counter travel as one sum, and each gets the value after it.
 
 import { type CounterValue, toValue, valueLess } from './value.ts'
 
 export interface CounterChange {
   readonly id: string
   readonly delta: number
-  /** What has one travels by itself; '': none. */
+  /** A change with a key travels by itself; '' if it has none. */
   readonly key: string
 }
 
-/** Changes of one counter, which are one to the server. */
+/** Changes of one counter, which the server sees as one. */
 export interface CounterSum {
   readonly id: string
   readonly key: string
   delta: number
-  /** Their places among all changes. */
+  /** Their positions among all changes. */
   readonly members: number[]
 }
 
-/** In the order in which their counters came first. A sum stays exact. */
+/** In the order of each counter's first change. A sum stays exact. */
 export function inSums(changes: readonly CounterChange[]): CounterSum[] {
   const sums: CounterSum[] = []
   const open = new Map<string, CounterSum>()
@@ -37,8 +37,8 @@ export function inSums(changes: readonly CounterChange[]): CounterSum[] {
 }
 
 /**
- * Tells each member of a sum the value after it. `value`: after all of them. From the first on, for what those up to a member come
- * to is exact, and what those behind it come to may not be.
+ * Passes each member of a sum the value after it. `value` is the value after all of them. It counts from the first
+ * member on: the sum up to a member is exact, the sum of the later ones may not be.
  */
 export function tellEach(
   changes: readonly CounterChange[],

@@ -1,4 +1,4 @@
-// Calls that nobody answers: they end by one deadline, and say whose answer stayed out.
+// Calls without an answer: they end by one deadline, and name the side that did not answer.
 import { connect, createServer, type Socket } from 'node:net'
 import { Redis } from 'ioredis'
 import { perilune } from 'perilune'
@@ -19,7 +19,7 @@ async function took(work: () => Promise<unknown>): Promise<{ ms: number; error: 
   return { ms: performance.now() - from, error }
 }
 
-/** A port behind which the server is, or nobody. */
+/** A port that forwards to the server, or after `mute()` to nothing. */
 async function portTo(to: number): Promise<{ port: number; mute(): void }> {
   let isMute = false
   const sockets = new Set<Socket>()
@@ -45,7 +45,7 @@ async function portTo(to: number): Promise<{ port: number; mute(): void }> {
 
 describe('where Redis does not answer', () => {
   test.each([['from the first call on'], ['any more']])(
-    'a flush says so by one deadline (%s)',
+    'a flush reports it by one deadline (%s)',
     async (when) => {
       const { database, name, insert } = await setup()
       const { port, mute } = await portTo(inject('redisPort'))
@@ -77,7 +77,7 @@ describe('where Redis does not answer', () => {
 })
 
 describe('where the database does not answer', () => {
-  test('calls that begin with its tables say so by the deadline', async () => {
+  test('calls that begin with the tables report it by the deadline', async () => {
     const { client } = await setup()
     const redis = perilune(ioredis(client), { namespace: 'unanswered', deadline: `${DEADLINE_MS}ms` })
     onTestFinished(() => redis.close())
@@ -101,7 +101,7 @@ describe('where the database does not answer', () => {
     }
   })
 
-  test('a change that finds no connection left to look at the tables with says what to do', async () => {
+  test('an addition that finds no free connection to inspect the tables names the remedy', async () => {
     const { client } = await setup()
     const redis = perilune(ioredis(client), { namespace: 'unanswered', deadline: `${DEADLINE_MS}ms` })
     onTestFinished(() => redis.close())

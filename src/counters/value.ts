@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
-/** A 64-bit integer: a number while that is exact, a bigint beyond 2^53. */
+/** A 64-bit integer: a number while that is exact, a bigint from 2^53. */
 export type CounterValue = number | bigint
 
 export function toValue(text: string): CounterValue {
@@ -8,7 +8,7 @@ export function toValue(text: string): CounterValue {
   return Number.isSafeInteger(number) ? number : BigInt(text)
 }
 
-/** A value less something, exactly. */
+/** The value minus `less`, exact. */
 export function valueLess(value: CounterValue, less: number): CounterValue {
   const number = typeof value === 'number' ? value - less : Number.NaN
   return Number.isSafeInteger(number) ? number : toValue(String(BigInt(value) - BigInt(less)))

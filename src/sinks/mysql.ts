@@ -1,7 +1,5 @@
-// MySQL 8 and MariaDB, through the pool of mysql2.
-//
-// Transactions are READ COMMITTED, which takes fewer locks between rows than the default does, and is enough: see
-// postgres.ts.
+// MySQL 8 and MariaDB, through the pool of mysql2. Transactions are READ COMMITTED. This takes fewer locks between rows
+// than the default, and is enough: see postgres.ts.
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
@@ -18,32 +16,32 @@ interface Queries {
   query(sql: string): Promise<[unknown, unknown]>
 }
 
-/** A connection that a pool lends. */
+/** A connection from a pool. */
 export interface MysqlConnection extends Queries {
   release(): void
   destroy(): void
 }
 
-/** A pool of `mysql2/promise`, or what is like it. */
+/** A pool of `mysql2/promise`, or an object with the same methods. */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>
 }
 
 const READ_COMMITTED = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
-/** A table of MySQL or MariaDB that counters are flushed to. The pool stays yours. Throws InvalidArgumentError. */
+/** A table of MySQL or MariaDB to which counters are flushed. The pool stays yours. Throws InvalidArgumentError. */
 export function mysql(pool: MysqlPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), MYSQL, target)
 }
 
 export type { MysqlEvents } from './mysql/counts.ts'
 
-/** Rows of MySQL 8, or of MariaDB 10.6 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
+/** The rows to count, in MySQL 8, or in MariaDB 10.6 or newer. The pool stays yours. Throws InvalidArgumentError. */
 export function mysqlEvents(pool: MysqlPool, events: MysqlEvents): EventSource {
   return new SqlEvents(storeOf(pool), MYSQL_COUNTS, events)
 }
 
-/** What a transaction of yours runs statements with: a connection of `mysql2/promise`. */
+/** Runs statements in your transaction: a connection of `mysql2/promise`. */
 export type MysqlTransaction = Queries
 
 /** An outbox in MySQL 8, or in MariaDB 10.6 or newer. The pool stays yours. Throws InvalidArgumentError. */
@@ -57,11 +55,11 @@ function storeOf(pool: MysqlPool): MysqlStore {
   if (typeof pool?.getConnection !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a pool of mysql2/promise')
   }
-  // It would call a callback that nobody gave, where no handler is: the process would end.
+  // A pool with callbacks would throw outside of any handler when called without one, and end the process.
   if (has(pool, 'promise')) {
     throw new InvalidArgumentError(
       'pool',
-      'must be a pool of mysql2/promise: pool.promise() is that of this one',
+      'must be a pool of mysql2/promise: call pool.promise() on this one',
     )
   }
   return new MysqlStore(pool)
@@ -88,7 +86,7 @@ class MysqlStore implements SqlStore {
     return this.#connected(async (connection) => {
       await readCommitted(connection)
       const rows = await new MysqlRunner(connection).rows(statement)
-      // With autocommit off, a transaction would be left open: it has begun with the statement.
+      // With autocommit off, the statement has begun a transaction that would stay open.
       await connection.query('ROLLBACK')
       return rows
     })
@@ -120,14 +118,16 @@ class MysqlRunner implements SqlRunner {
     return rows as Row[]
   }
 
-  /** Whether the client counts rows that were found or rows that changed is the same: all that are found do. */
+  /** Every found row also changes, so it does not matter whether the client reports found or changed rows. */
   async changes({ sql }: Statement): Promise<number> {
     const [header] = await this.#connection.query(sql)
     return (header as { affectedRows: number }).affectedRows
   }
 }
 
-/** With autocommit off, whoever had the connection before has left a transaction open by whatever was read: it ends there. */
+/**
+ * With autocommit off, the previous user of the connection may have left a transaction open by a read: it ends here.
+ */
 async function readCommitted(connection: Queries): Promise<void> {
   try {
     await answeredAtFirst(connection.query(READ_COMMITTED))

@@ -1,9 +1,7 @@
-// PostgreSQL, through the pool of pg.
-//
-// Transactions are READ COMMITTED. That is enough: what is read is one statement, which sees one moment, so values and
-// ledger belong together; and a batch begins with the row of the ledger, where whoever comes second waits for the first
-// and then looks at what it left, so `advance` finds the batch before its own or changes nothing. A stricter level
-// would add nothing but serialisation failures at just that place.
+// PostgreSQL, through the pool of pg. Transactions are READ COMMITTED. That is enough. A read is one statement with one
+// snapshot, so values and ledger match. A batch begins with the row of the ledger: a second worker waits for the first
+// and then reads its result, so `advance` finds the previous batch or changes nothing. A stricter level would only add
+// serialisation failures there.
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
@@ -23,24 +21,24 @@ interface Answer {
   readonly rowCount: number | null
 }
 
-/** A client that a pool lends. */
+/** A client from a pool. */
 export interface PostgresClient {
   query(sql: string, values?: unknown[]): Promise<Answer>
-  /** With an error, the pool lets it go. */
+  /** With an error, the pool discards the client. */
   release(error?: Error): void
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** A `Pool` of `pg`, or what is like it. */
+/** A `Pool` of `pg`, or an object with the same methods. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
   query(sql: string, values?: unknown[]): Promise<Answer>
 }
 
 /**
- * A table of PostgreSQL that counters are flushed to. The pool stays yours, and so does its `error` event: listen to it, or
- * an idle connection that is lost ends the process. Throws InvalidArgumentError.
+ * A table of PostgreSQL to which counters are flushed. The pool stays yours, and so does its `error` event: add a
+ * listener, or the loss of an idle connection ends the process. Throws InvalidArgumentError.
  */
 export function postgres(pool: PostgresPool, target: Target): Sink {
   return new SqlSink(storeOf(pool), POSTGRES, target)
@@ -48,15 +46,15 @@ export function postgres(pool: PostgresPool, target: Target): Sink {
 
 export type { PostgresEvents } from './postgres/counts.ts'
 
-/** Rows of PostgreSQL, 13 or newer, that are counted. The pool stays yours. Throws InvalidArgumentError. */
+/** The rows to count, in PostgreSQL 13 or newer. The pool stays yours. Throws InvalidArgumentError. */
 export function postgresEvents(pool: PostgresPool, events: PostgresEvents): EventSource {
   return new SqlEvents(storeOf(pool), POSTGRES_COUNTS, events)
 }
 
-/** What a transaction of yours runs statements with: a client of `pg`. */
+/** Runs statements in your transaction: a client of `pg`. */
 export type PostgresTransaction = Pick<PostgresClient, 'query'>
 
-/** An outbox in PostgreSQL, 13 or newer. The pool stays yours. Throws InvalidArgumentError. */
+/** An outbox in PostgreSQL 13 or newer. The pool stays yours. Throws InvalidArgumentError. */
 export function postgresOutbox(
   pool: PostgresPool,
   options: OutboxOptions,
@@ -70,14 +68,16 @@ function storeOf(pool: PostgresPool): PostgresStore {
   if (typeof pool?.connect !== 'function' || typeof pool.query !== 'function') {
     throw new InvalidArgumentError('pool', 'must be a Pool of pg')
   }
-  // It connects once, and lends nothing: that would look as if no database answered.
+  // A Client connects only once and is no pool: calls would fail as if the database did not answer.
   if (has(pool, 'escapeIdentifier')) {
     throw new InvalidArgumentError('pool', 'must be a Pool of pg, not a Client')
   }
   return new PostgresStore(pool)
 }
 
-/** Who waits for a lock without end would have one more connection a minute wait beside it. MySQL has a limit of its own. */
+/**
+ * Without a limit each wait for a lock would hold its connection, one more each minute. MySQL has a limit of its own.
+ */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT set_config('lock_timeout', '50s', true) WHERE current_setting('lock_timeout') = '0'`
 
@@ -90,7 +90,7 @@ class PostgresStore implements SqlStore {
 
   async transaction<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect()
-    // What is lost with the connection rejects with it; the event has nobody else who listens, and would end the process.
+    // A lost connection also rejects its queries; without a listener the event would end the process.
     client.on('error', ignore)
     let broken: Error | undefined
     try {
@@ -130,13 +130,13 @@ class PostgresRunner implements SqlRunner {
 
 function ignore(): void {}
 
-/** What leads to no primary, or nowhere, need not be rolled back. */
+/** A connection to no primary, or to no server, need not be rolled back. */
 function useless(error: unknown): Error | undefined {
   if (isSilent(error)) return new Error('it does not answer')
-  return isReadOnly(error) ? new Error('it leads to no primary') : undefined
+  return isReadOnly(error) ? new Error('it is not connected to a primary') : undefined
 }
 
-/** Why the client is of no more use, if it is not. */
+/** Returns why the client must be discarded, if it must. */
 async function rollBack(client: PostgresClient): Promise<Error | undefined> {
   try {
     await client.query('ROLLBACK')

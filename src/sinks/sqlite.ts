@@ -12,7 +12,7 @@ import { SqlSink } from './sql/sql.ts'
 import { SQLITE_COUNTS } from './sqlite/counts.ts'
 import { SQLITE } from './sqlite/dialect.ts'
 
-/** What a prepared statement of libsql and of node:sqlite have in common. */
+/** The common part of prepared statements of libsql and of node:sqlite. */
 interface Prepared {
   all(...values: unknown[]): unknown
   run(...values: unknown[]): unknown
@@ -24,20 +24,20 @@ export interface SqliteDatabase {
   exec(sql: string): unknown
 }
 
-/** A table of SQLite that counters are flushed to. Throws InvalidArgumentError. */
+/** A table of SQLite to which counters are flushed. Throws InvalidArgumentError. */
 export function sqlite(database: SqliteDatabase, target: Target): Sink {
   return new SqlSink(storeOf(database), SQLITE, target)
 }
 
 /**
- * Rows of SQLite that are counted, in a table with AUTOINCREMENT. Give it a connection of its own: what else is done on this one
- * would be part of its transactions. Throws InvalidArgumentError.
+ * The rows to count, in a table of SQLite with AUTOINCREMENT. Use a separate connection: other statements on it would
+ * become part of its transactions. Throws InvalidArgumentError.
  */
 export function sqliteEvents(database: SqliteDatabase, events: EventsOptions): EventSource {
   return new SqlEvents(storeOf(database), SQLITE_COUNTS, events)
 }
 
-/** An outbox in SQLite. Give it a connection of its own, as `sqliteEvents`. Throws InvalidArgumentError. */
+/** An outbox in SQLite. Use a separate connection, as for `sqliteEvents`. Throws InvalidArgumentError. */
 export function sqliteOutbox(database: SqliteDatabase, options: OutboxOptions): OutboxSource<SqliteDatabase> {
   return new SqlOutbox(storeOf(database), SQLITE_COUNTS, options, (client) =>
     has(client, 'prepare') ? new SqliteRunner(client) : null,
@@ -51,10 +51,10 @@ function storeOf(database: SqliteDatabase): SqliteStore {
   return new SqliteStore(database)
 }
 
-/** What is under way on each connection: all sinks that have it wait for each other. */
+/** The running work of each connection: all sinks on it wait for each other. */
 const LAST = new WeakMap<SqliteDatabase, Promise<unknown>>()
 
-/** One connection: transactions come one after the other. */
+/** One connection: its transactions run one after the other. */
 class SqliteStore implements SqlStore {
   readonly #database: SqliteDatabase
   readonly #runner: SqliteRunner
@@ -83,7 +83,7 @@ class SqliteStore implements SqlStore {
     return this.#inOrder(() => this.#runner.rows(statement))
   }
 
-  /** Where the user has begun a transaction on this connection, what is read is not committed, and nothing else can be. */
+  /** In an open transaction of the user, reads would see uncommitted data, and no other transaction can begin. */
   async #begin(how: 'BEGIN' | 'BEGIN IMMEDIATE'): Promise<void> {
     try {
       await this.#database.exec(how)
@@ -91,7 +91,7 @@ class SqliteStore implements SqlStore {
       if (!/within a transaction/.test(messageOf(error))) throw error
       throw new SinkError(
         'sink-busy',
-        'sqlite: a transaction of yours is open on this connection: give counters one of their own',
+        'sqlite: your transaction is open on this connection: give the counters a connection of their own',
         {
           cause: error,
         },
@@ -107,8 +107,8 @@ class SqliteStore implements SqlStore {
   }
 
   /**
-   * Begins alone: what answers at once has committed then before anything else of the process runs, which could write in the
-   * middle of it, or wait for its lock and keep it from ending.
+   * Begins when no other work runs. A synchronous client then commits before any other code of the process runs. Such
+   * code could write into the transaction, or wait for its lock and keep it from ending.
    */
   async #run<Result>(work: (runner: SqlRunner) => Promise<Result>): Promise<Result> {
     await new Promise((resolve) => setImmediate(resolve))
@@ -123,12 +123,12 @@ class SqliteStore implements SqlStore {
     }
   }
 
-  /** What failed first is what is told. */
+  /** The first error is reported, not one of the rollback. */
   async #rollBack(): Promise<void> {
     try {
       await this.#database.exec('ROLLBACK')
     } catch {
-      // It has been rolled back by the failure itself.
+      // The failure itself has rolled it back.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Sinks, and rows that are counted, for those whose transactions are run by something else: Kysely, Drizzle, Prisma, a pool of their own.
+// Sinks and event sources whose transactions another library runs: Kysely, Drizzle, Prisma, or a pool of your own.
 
 import type { EventSource, OutboxSource } from '../counters/count-source.ts'
 import type { Sink } from '../counters/sink.ts'
@@ -11,9 +11,9 @@ import { type OutboxOptions, SqlEvents, SqlOutbox } from './sql/row-sources.ts'
 import { SqlSink } from './sql/sql.ts'
 import { SQLITE_COUNTS } from './sqlite/counts.ts'
 
-/** What a statement came to. */
+/** The result of a statement. */
 export interface Executed {
-  /** Of a SELECT; an object each, by the names of the columns. */
+  /** The rows of a SELECT: one object each, by the names of the columns. */
   readonly rows: readonly unknown[]
   /** How many rows it inserted or updated. */
   readonly changed: number | bigint
@@ -26,9 +26,9 @@ export interface Executed {
 export type Execute = (sql: string, values: SqlValue[]) => Promise<Executed>
 
 /**
- * Runs `work` in a transaction: commits when it resolves, and rolls back and rejects with the same error, or one whose
- * `cause` it is, when it rejects. Resolves only after the commit. Read committed is isolation enough; less is not. In MySQL
- * more keeps others from inserting rows while some are counted.
+ * Runs `work` in a transaction. Commits when it resolves, and resolves only after the commit. When `work` rejects,
+ * rolls back and rejects with the same error, or with one that has it as its `cause`. The isolation level must be at
+ * least read committed. In MySQL a higher one blocks inserts by others while rows are counted.
  */
 export type Transact = <Result>(work: (execute: Execute) => Promise<Result>) => Promise<Result>
 
@@ -51,12 +51,12 @@ const DIALECTS: Readonly<Record<string, CountDialect>> = {
   sqlite: SQLITE_COUNTS,
 }
 
-/** A table that counters are flushed to in transactions of yours. Throws InvalidArgumentError. */
+/** A table to which counters are flushed in your transactions. Throws InvalidArgumentError. */
 export function fromTransaction(transact: Transact, { dialect, ...target }: TransactionTarget): Sink {
   return new SqlSink(storeOf(transact), countingOf(dialect).dialect, target)
 }
 
-/** Rows that are counted in transactions of yours. Throws InvalidArgumentError. */
+/** The rows to count, in your transactions. Throws InvalidArgumentError. */
 export function eventsFromTransaction(
   transact: Transact,
   { dialect, ...events }: TransactionEvents,
@@ -64,7 +64,7 @@ export function eventsFromTransaction(
   return new SqlEvents(storeOf(transact), countingOf(dialect), events)
 }
 
-/** An outbox whose rows are written, and counted, in transactions of yours. Throws InvalidArgumentError. */
+/** An outbox whose rows are written and counted in your transactions. Throws InvalidArgumentError. */
 export function outboxFromTransaction(
   transact: Transact,
   { dialect, ...options }: TransactionOutbox,

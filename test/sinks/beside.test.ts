@@ -190,16 +190,16 @@ test('PostgreSQL and MariaDB reject columns of the wrong type for time and amoun
     const prepare = (options: object) => place.events({ ...VOTES, ...options }).prepare()
 
     await expect(prepare({ at: 'made' })).rejects.toThrow(
-      /the column made of votes is bigint.*, and no time with a date/,
+      /the column made of votes is bigint.*, not a time with a date/,
     )
     await expect(prepare({ amount: 'span' })).rejects.toThrow(
-      /the column span of votes is .*, and no integer/,
+      /the column span of votes is .*, not an integer/,
     )
   }
   const place = await openPostgres()
   await makeVotes(place, ', span INTERVAL')
   await expect(place.events({ ...VOTES, amount: 'span' }).prepare()).rejects.toThrow(
-    'is interval, and no integer',
+    'is interval, not an integer',
   )
 })
 
@@ -213,8 +213,7 @@ test('MariaDB rejects 0 for a key that AUTO_INCREMENT would replace, and accepts
   )
   const sink = place.sink(ITEMS)
   const ledger = await begin(sink)
-  const problem =
-    'id must be other than 0, for which AUTO_INCREMENT makes another number, to be in items: "0"'
+  const problem = 'id must not be 0, for which AUTO_INCREMENT generates another number, to be in items: "0"'
 
   await expect(sink.read(ledger, ['0'])).rejects.toThrow(problem)
   await place.run(voteFor(0, 'ada'))
@@ -266,7 +265,7 @@ test('SQLite reads nothing of a transaction of the user, and reports why', async
   const database = place.open()
   const sink = sqlite(database, ITEMS)
   const ledger = await begin(sink)
-  const busy = { code: 'sink-busy', message: expect.stringContaining('a transaction of yours') as string }
+  const busy = { code: 'sink-busy', message: expect.stringContaining('your transaction is open') as string }
   database.exec('BEGIN')
   database.exec('INSERT INTO items VALUES (1, 77)')
 

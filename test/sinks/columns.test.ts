@@ -55,7 +55,7 @@ test('PostgreSQL finds tables of a schema, and names in upper case', async () =>
 
   expect(await sink.apply(batchOf(ledger, 1, { 1: 1 }))).toBe('applied')
 
-  await expect(place.sink({ table: 'items' }).prepare()).rejects.toThrow('there is no table items')
+  await expect(place.sink({ table: 'items' }).prepare()).rejects.toThrow('the table items does not exist')
 })
 
 test('PostgreSQL rejects a partial index, and a count of 32 bits', async () => {
@@ -206,10 +206,10 @@ test.each(['NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', ''])(
 
 test.each([
   { type: 'VARCHAR(3)', id: 'four', problem: 'must have at most 3 characters' },
-  { type: 'VARCHAR(9) CHARACTER SET latin1', id: 'Łódź', problem: 'must be of the characters of latin1' },
-  { type: 'VARCHAR(9) CHARACTER SET utf8mb3', id: '🌘', problem: 'must be of the characters of utf8mb3' },
-  { type: 'VARCHAR(9) CHARACTER SET latin1', id: '\u0085', problem: 'must be of the characters of latin1' },
-  { type: 'VARCHAR(9) CHARACTER SET ascii', id: 'é', problem: 'must be of the characters of ascii' },
+  { type: 'VARCHAR(9) CHARACTER SET latin1', id: 'Łódź', problem: 'must only have characters of latin1' },
+  { type: 'VARCHAR(9) CHARACTER SET utf8mb3', id: '🌘', problem: 'must only have characters of utf8mb3' },
+  { type: 'VARCHAR(9) CHARACTER SET latin1', id: '\u0085', problem: 'must only have characters of latin1' },
+  { type: 'VARCHAR(9) CHARACTER SET ascii', id: 'é', problem: 'must only have characters of ascii' },
   { type: 'UUID', id: 'abc', problem: 'must be a uuid in lower case, in groups of 8-4-4-4-12' },
   { type: 'INT UNSIGNED', id: '-1', problem: 'must be an integer from 0 to 4294967295' },
   { type: 'TINYINT', id: '128', problem: 'must be an integer from -128 to 127' },

@@ -344,7 +344,7 @@ test.each(['PRIMARY KEY (tenant, id)', 'PRIMARY KEY (id, tenant)', 'UNIQUE (tena
     for (const table of ['shared', 'absent', 'begun'])
       await expect(place.events({ ...rest, table }).prepare()).rejects.toMatchObject({
         code: 'sink-misconfigured',
-        message: `the column counted of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key id is no integer NOT NULL with a unique index of its own`,
+        message: `the column counted of ${table} is not BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key id is not an integer NOT NULL with a unique index of its own`,
       })
     await place.run('ALTER TABLE shared ADD UNIQUE (id)')
     await place.events({ ...rest, table: 'shared' }).prepare()
@@ -358,7 +358,7 @@ test('SQLite rejects a table that reuses the number of a deleted row', async () 
   const { amount: _points, ...rest } = VOTES
 
   await expect(place.events({ ...rest, table: 'loose' }).prepare()).rejects.toThrow(
-    'the table loose has no key that is INTEGER PRIMARY KEY AUTOINCREMENT',
+    'the table loose has no key INTEGER PRIMARY KEY AUTOINCREMENT',
   )
   const votes = place.events(VOTES)
   await place.run(voteFor(1, 'ada bob'))

@@ -236,16 +236,16 @@ describe.each([
 
     await expect(prepare({ table: 'likes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
-      message: 'there is no table likes',
+      message: 'the table likes does not exist',
     })
     await expect(prepare({ id: 'thing' })).rejects.toThrow('the table votes has no column thing')
     await expect(prepare({ amount: 'sum' })).rejects.toThrow('the table votes has no column sum')
     await expect(prepare({ amount: 'voter' })).rejects.toThrow(
-      /the column voter of votes is .*, and no integer/,
+      /the column voter of votes is .*, not an integer/,
     )
     await expect(prepare({ at: 'time' })).rejects.toThrow('the table votes has no column time')
     await expect(prepare({ table: 'plain', amount: undefined })).rejects.toThrow(
-      /^the (column (tx|counted) of plain is no|table plain has no key that is)/,
+      /^the (column (tx|counted) of plain is not|table plain has no key INTEGER)/,
     )
     await expect(prepare({ target: { table: 'items' } })).rejects.toThrow(
       'the table items has no column value',

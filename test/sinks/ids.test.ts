@@ -40,7 +40,7 @@ test.each(['numeric', 'date', 'timestamp with time zone', 'boolean', 'mood', 'by
   async (type) => {
     const place = await openPostgres()
     await place.run("CREATE TYPE mood AS ENUM ('happy', 'sad')")
-    await expectRefusal(place, type, `${type}, and ids must be ${PLAIN_TEXTS}`)
+    await expectRefusal(place, type, `${type}, but ids must be ${PLAIN_TEXTS}`)
   },
 )
 
@@ -57,7 +57,7 @@ test.each([
   { type: 'INET6', described: 'inet6' },
   { type: 'VARCHAR(40) CHARACTER SET latin2', described: 'varchar(40) in latin2' },
 ])('MariaDB rejects ids of $type', async ({ type, described }) => {
-  await expectRefusal(await openMariadb(), type, `${described}, and ids must be ${TEXTS}`)
+  await expectRefusal(await openMariadb(), type, `${described}, but ids must be ${TEXTS}`)
 })
 
 test.each([
@@ -67,7 +67,7 @@ test.each([
   ['BLOB', 'BLOB'],
   ['', 'of no type'],
 ])("SQLite rejects ids of '%s'", async (type, described) => {
-  await expectRefusal(await openSqlite(), type, `${described}, and ids must be INTEGER, TEXT or UUID`)
+  await expectRefusal(await openSqlite(), type, `${described}, but ids must be INTEGER, TEXT or UUID`)
 })
 
 const [ONE, TWO] = ['0190163d-8694-739b-aea5-966c26f8ad91', 'f190163d-8694-739b-aea5-966c26f8ad92']
@@ -139,7 +139,7 @@ test('one of characters that a database of PostgreSQL lacks is reported, and lef
 })
 
 test('PostgreSQL rejects ids of text in an encoding with unknown characters', async () => {
-  await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, and ids must be ${PLAIN_TEXTS}`)
+  await expectRefusal(await openEncoded('EUC_JP'), 'text', `text in EUC_JP, but ids must be ${PLAIN_TEXTS}`)
 })
 
 test('MariaDB distinguishes ids that end in blanks, when their columns do', async () => {

@@ -20,7 +20,7 @@ test.each([
   onTestFinished(() => pool.promise().end())
 
   expect(() => make(pool as never)).toThrow(
-    'pool must be a pool of mysql2/promise: pool.promise() is that of this one',
+    'pool must be a pool of mysql2/promise: call pool.promise() on this one',
   )
   expect(() => make(createConnection as never)).toThrow('pool must be a pool of mysql2/promise')
   expect(() => make(pool.promise() as never)).not.toThrow()

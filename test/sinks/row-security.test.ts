@@ -20,7 +20,7 @@ async function newRole(place: PostgresPlace): Promise<string> {
 function refusalOf(table: string, role: string) {
   return {
     code: 'sink-misconfigured',
-    message: `row-level security of the table ${table} applies to the role ${role}, which may not see all rows: take one that owns the table or has BYPASSRLS, or rowLevelSecurity: 'allow'`,
+    message: `row-level security of the table ${table} applies to the role ${role}, which may not see all rows: use a role that owns the table or has BYPASSRLS, or set rowLevelSecurity: 'allow'`,
   }
 }
 
@@ -123,7 +123,7 @@ test('only PostgreSQL takes the option, and an invalid value is rejected', async
     { name: 'mysql', place: await openMariadb() },
   ])
     expect(() => place.sink({ ...ITEMS, ...WITH_POLICIES })).toThrow(
-      `rowLevelSecurity is of PostgreSQL: ${name} has none`,
+      `rowLevelSecurity is only for PostgreSQL: ${name} has no row-level security`,
     )
   const place = await openPostgres()
   expect(() => place.sink({ ...ITEMS, rowLevelSecurity: true as never })).toThrow(

@@ -34,7 +34,7 @@ describe.each([
 
     await expect(prepare({ table: 'votes' })).rejects.toMatchObject({
       code: 'sink-misconfigured',
-      message: 'there is no table votes',
+      message: 'the table votes does not exist',
     })
     await expect(prepare({ table: 'items' })).rejects.toThrow('the table items has no column value')
     await expect(prepare({ ...ITEMS, id: 'key' })).rejects.toThrow('the table items has no column key')
@@ -43,7 +43,7 @@ describe.each([
   test('works once the table exists', async () => {
     const { place } = await setup()
     const sink = place.sink({ ...ITEMS, table: 'late' })
-    await expect(sink.prepare()).rejects.toThrow('there is no table late')
+    await expect(sink.prepare()).rejects.toThrow('the table late does not exist')
 
     await place.run('CREATE TABLE late (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL)')
 
@@ -59,7 +59,7 @@ describe.each([
       'the column id of loose has no unique index of its own',
     )
     await expect(place.sink({ ...ITEMS, table: 'rough' }).prepare()).rejects.toThrow(
-      /the column votes of rough is double.*, and no integer of 64 bits with a sign/i,
+      /the column votes of rough is double.*, not a signed integer of 64 bits/i,
     )
   })
 

@@ -11,7 +11,7 @@ const openPostgres = postgresAlone()
 const TITLED = {
   code: 'sink-misconfigured',
   message:
-    "the column title of titled is NOT NULL without a default, so no row can be made: give it one, or take missing: 'refuse'",
+    "the column title of titled is NOT NULL without a default, so no row can be inserted: give it a default, or set missing: 'refuse'",
 }
 
 describe.each([
@@ -180,7 +180,7 @@ test('PostgreSQL names a domain that is NOT NULL, and a key that it alone genera
   await expect(prepared).rejects.toMatchObject({
     code: 'sink-misconfigured',
     message:
-      "the column id of numbered is GENERATED ALWAYS, so no row can be made: make it BY DEFAULT, or take missing: 'refuse'",
+      "the column id of numbered is GENERATED ALWAYS, so no row can be inserted: make it BY DEFAULT, or set missing: 'refuse'",
   })
   await place.sink({ ...ITEMS, table: 'numbered', missing: 'refuse' }).prepare()
   const named = place.sink({ ...ITEMS, table: 'named' })

@@ -89,7 +89,7 @@ test('an invalid transaction, dialect, or option of another dialect is rejected'
   await makeTables(place)
   const outbox = outboxFromTransaction(transact, { ...ITEMS, dialect: 'sqlite' })
   await expect(outbox.add({} as Execute, COUNTERS, { id: '1', by: 1, idempotencyKey: 'a' })).rejects.toThrow(
-    'client must be what your transaction of sqlite has',
+    'client must be the object with which your transaction of sqlite runs statements',
   )
   const dialect = 'oracle' as 'sqlite'
   expect(() => outboxFromTransaction(transact, { ...ITEMS, dialect })).toThrow('dialect must be one of')

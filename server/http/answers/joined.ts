@@ -1,18 +1,18 @@
-// Answers that hold much that is stored, written of texts and bytes.
+// Answers with large stored parts, written from text and bytes.
 
 import { AnswerPieces } from './pieces.ts'
 import { COUNTED_BYTES } from './unsent.ts'
 
 export type AnswerPart = string | Buffer
 
-/** All parts, one behind the other. What is large is not copied once more. */
+/** All parts, one after the other. Large ones are not copied. */
 export function joined(parts: readonly AnswerPart[]): Buffer | AnswerPieces {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))
   if (!bytes.some(({ length }) => length >= COUNTED_BYTES)) return Buffer.concat(bytes)
   return AnswerPieces.ofBytes(...inLargeParts(bytes))
 }
 
-/** A list of what each item is written as. */
+/** A JSON list of the written items. */
 export function listed<Item>(items: readonly Item[], write: (item: Item) => AnswerPart[]): AnswerPart[] {
   return ['[', ...items.flatMap((item, at) => (at === 0 ? write(item) : [',', ...write(item)])), ']']
 }

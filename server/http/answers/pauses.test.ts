@@ -20,7 +20,7 @@ function setup(): { pauses: AnswerPauses; ended: () => number } {
   return { pauses, ended: () => ended }
 }
 
-test('behind a large answer there is a pause that is the longer the more has come, and behind small ones none', async () => {
+test('after a large answer there is a pause, longer the more has arrived, and after small answers none', async () => {
   const { pauses, ended } = setup()
 
   pauses.came(1000)
@@ -34,7 +34,7 @@ test('behind a large answer there is a pause that is the longer the more has com
   expect([pauses.isPause, ended()]).toEqual([false, 1])
 })
 
-test('behind a pause in which something came there is another one, and between the two those that wait are asked for', async () => {
+test('a pause in which something arrived is followed by another one, and between the two the waiting requests are sent', async () => {
   const { pauses, ended } = setup()
   let hasRoom = false
   pauses.onEnd(() => (hasRoom = !pauses.isPause))
@@ -51,7 +51,7 @@ test('behind a pause in which something came there is another one, and between t
   expect([pauses.isPause, ended()]).toEqual([false, 2])
 })
 
-test('in a pause no tenant has room for a large answer, and behind it those that wait are asked for', async () => {
+test('in a pause no tenant has room for a large answer, and after it the waiting requests are sent', async () => {
   const shares = sharesOf(new Unsent())
   let asked = 0
   shares.onRoom(() => (asked += 1))

@@ -1,5 +1,5 @@
-// A large answer is time of the one thread that serves all: it is read, looked through, written down and handed to its client in
-// many pieces. So behind each there is a pause before the next is asked for, in which others ask Redis and are answered.
+// A large answer takes time of the single thread: it is read, parsed, written and sent to its client in many pieces. So
+// each is followed by a pause before the next is requested. In the pause other requests go to Redis and are answered.
 
 import { COUNTED_BYTES } from './unsent.ts'
 
@@ -10,26 +10,28 @@ const MIB = 1024 * 1024
 export class AnswerPauses {
   readonly #listeners: (() => void)[] = []
   #isPause = false
-  /** Of what came since the last pause began. Some comes in pauses, too: what was asked for before, or was taken for small. */
+  /**
+   * Bytes received since the last pause began. Some arrive in pauses, too: requested before, or assumed to be small.
+   */
   #bytes = 0
 
   get isPause(): boolean {
     return this.#isPause
   }
 
-  /** An answer of so many bytes has come. */
+  /** To be called when an answer of so many bytes has arrived. */
   came(bytes: number): void {
     if (bytes < COUNTED_BYTES) return
     this.#bytes += bytes
     if (!this.#isPause) this.#comeToRest()
   }
 
-  /** Called at the end of each pause. */
+  /** The listener is called at the end of each pause. */
   onEnd(listener: () => void): void {
     this.#listeners.push(listener)
   }
 
-  /** The pause lasts from when what is done at once with what came is done. */
+  /** The pause begins when the synchronous work on what has arrived is done. */
   #comeToRest(): void {
     this.#isPause = true
     setImmediate(() => {
@@ -39,7 +41,7 @@ export class AnswerPauses {
     })
   }
 
-  /** Who waits has his turn before the next pause, or he would wait for as long as anything comes in each. */
+  /** Waiting requests run before the next pause: otherwise they would wait as long as each pause receives anything. */
   #end(): void {
     this.#isPause = false
     for (const listener of this.#listeners) listener()

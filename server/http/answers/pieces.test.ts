@@ -16,7 +16,7 @@ async function read(pieces: AnswerPieces): Promise<Buffer> {
   return Buffer.concat(all)
 }
 
-test('what goes in comes out, whatever the pieces', async () => {
+test('the output equals the input, whatever the pieces', async () => {
   expect((await read(AnswerPieces.ofBytes(LARGE))).equals(LARGE)).toBe(true)
   expect(await read(AnswerPieces.ofBytes(Buffer.alloc(0)))).toHaveLength(0)
   expect(
@@ -28,7 +28,7 @@ test('what goes in comes out, whatever the pieces', async () => {
   expect((await read(AnswerPieces.ofTexts(texts('a', '', long, 'z')))).toString()).toBe(`a${long}z`)
 })
 
-test('what has not been handed on is told', async () => {
+test('bytes that have not been passed on are reported', async () => {
   const pieces = AnswerPieces.ofBytes(LARGE)
   expect(pieces.left).toBe(LARGE.length)
   const lefts: number[] = []
@@ -38,7 +38,7 @@ test('what has not been handed on is told', async () => {
   expect(pieces.left).toBe(0)
 })
 
-test('the end is told when all before it has gone', async () => {
+test('the end is signalled when everything before it has left', async () => {
   let [notGone, ended] = [1, false]
   const pieces = AnswerPieces.ofBytes(LARGE)
   pieces.notGone = () => notGone
@@ -50,7 +50,7 @@ test('the end is told when all before it has gone', async () => {
   await once(pieces, 'end')
 })
 
-test('texts are asked for as they are taken, and no more once nobody reads', async () => {
+test('texts are requested as they are taken, and no more once the reader has left', async () => {
   let [asked, ended] = [0, false]
   async function* endless(): AsyncGenerator<string, void, undefined> {
     try {
@@ -68,7 +68,7 @@ test('texts are asked for as they are taken, and no more once nobody reads', asy
   expect([asked < 4, ended]).toEqual([true, true])
 })
 
-test('a text that cannot be had ends the stream with its reason', async () => {
+test('a text that fails ends the stream with its error', async () => {
   async function* broken(): AsyncGenerator<string, void, undefined> {
     yield 'a'
     throw new Error('gone')

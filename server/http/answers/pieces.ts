@@ -1,13 +1,13 @@
-// Answers in pieces. Of what is written to a connection at once Node tells nothing until all of it has gone, which takes a client on
-// a slow line long: in pieces one sees what has been taken of it. And Node takes a connection for idle once it was given the
-// whole answer: a service that closes would cut it. So the end is told when all before it has gone.
+// Answers in pieces. For one large write to a connection Node reports nothing until all of it has left, which takes
+// long on a slow line; pieces show how much has been taken. Node also treats a connection as idle once it has the whole
+// answer, and a closing service would cut it. So the end is signalled only when everything before it has left.
 
 import { Readable } from 'node:stream'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
 const PIECE_BYTES = 65_536
 const LOOK_MS = 10
-/** Mostly all has gone in a few turns of the event loop. */
+/** Mostly everything has left within a few turns of the event loop. */
 const TURNS = 5
 const NOTHING = new Uint8Array()
 
@@ -15,13 +15,13 @@ type Texts = AsyncIterable<string, void, undefined>
 
 export class AnswerPieces extends Readable {
   readonly #texts: AsyncIterator<string, void, undefined> | null
-  /** How many bytes whoever reads this has not passed on yet. */
+  /** How many bytes the reader of this stream has not passed on yet. */
   notGone: () => number = () => 0
-  /** Of all; null: nobody knows. */
+  /** Total bytes; null if unknown. */
   readonly bytes: number | null
-  /** Of what comes now, what has not been handed on. */
+  /** The rest of the current piece. */
   #rest: Uint8Array = NOTHING
-  /** What comes behind it. */
+  /** The following pieces. */
   readonly #parts: Uint8Array[]
   #bytesOfParts: number
 
@@ -33,17 +33,17 @@ export class AnswerPieces extends Readable {
     this.bytes = texts === null ? this.#bytesOfParts : null
   }
 
-  /** Of what these hold together. */
+  /** A stream of these pieces. */
   static ofBytes(...parts: readonly Uint8Array[]): AnswerPieces {
     return new AnswerPieces(null, parts)
   }
 
-  /** Each text is asked for when those before it have been handed on. */
+  /** Each text is requested when those before it have been passed on. */
   static ofTexts(texts: Texts): AnswerPieces {
     return new AnswerPieces(texts, [])
   }
 
-  /** Bytes that are there and have not been handed on. */
+  /** Bytes in memory that have not been passed on. */
   get left(): number {
     return this.#rest.length + this.#bytesOfParts + this.readableLength
   }
@@ -57,7 +57,7 @@ export class AnswerPieces extends Readable {
     done(error)
   }
 
-  /** Nobody waits for it: their source may be in the middle of a wait. */
+  /** Not awaited: their source may be in the middle of a wait. */
   async #endTexts(): Promise<void> {
     await this.#texts?.return?.().catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-// Errors as problem documents (RFC 9457). `code` is the library's, where the library has one.
+// Errors as problem documents (RFC 9457). `code` is the library's, if the error comes from the library.
 
 import {
   BacklogError,
@@ -19,11 +19,11 @@ interface ProblemDocument {
   readonly status: number
   readonly detail: string
   readonly code: string
-  /** Which argument was wrong. */
+  /** The invalid argument. */
   readonly argument?: string
-  /** Why a message was not acked or removed, or a job is not the caller's any more. */
+  /** Why a message was not acked or removed, or a job no longer belongs to the caller. */
   readonly reason?: string
-  /** After which the same request may succeed. */
+  /** After how many milliseconds the same request may succeed. */
   readonly retryAfterMs?: number
 }
 
@@ -32,12 +32,12 @@ export interface ProblemAnswer {
   readonly document: ProblemDocument
 }
 
-/** Counters of a refusal. */
+/** Counters named in a refusal. */
 const MOST_NAMED = 10
 
 const REFUSALS = { 'not-found': 404, refused: 409, 'lease-lost': 410 } as const
 
-/** A call that was understood, and cannot be carried out as things are. */
+/** A call that was understood, but cannot be carried out in the present state. */
 export class RefusedRequest extends Error {
   override readonly name = 'Refusal'
   readonly code: keyof typeof REFUSALS
@@ -60,7 +60,7 @@ const DENIALS = {
   'rate-limited': [429, 'Rate limited'],
 } as const
 
-/** An expected no. `retryAfterMs`: when to come again; `members` go into the document as they are. */
+/** An expected refusal. `retryAfterMs`: when to retry; `members` are added to the document unchanged. */
 export class Denial extends Error {
   override readonly name = 'Denial'
   readonly code: keyof typeof DENIALS
@@ -95,7 +95,7 @@ const TITLES: Readonly<Record<number, readonly [code: string, title: string]>> =
   503: ['unavailable', 'Service unavailable'],
 }
 
-/** What the caller is told about an error; null when nobody foresaw it. */
+/** The answer for an error; null if it is unexpected. */
 export function toProblemAnswer(error: unknown): ProblemAnswer | null {
   if (error instanceof PeriluneError) return fromLibrary(error)
   if (error instanceof RefusedRequest) {
@@ -114,7 +114,7 @@ export function toProblemAnswer(error: unknown): ProblemAnswer | null {
   return fromFramework(error)
 }
 
-/** What the caller is told when nobody foresaw the error; the log has the rest. */
+/** The answer for an unexpected error; the log has the details. */
 export function unforeseenAnswer(): ProblemAnswer {
   return { headers: {}, document: problem(500, 'The request could not be carried out.') }
 }
@@ -125,19 +125,19 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
     return { headers: {}, document: { ...problem(400, detail), argument: withoutOptions(error.argument) } }
   }
   if (error instanceof LeaseLostError) {
-    return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never was.`) }
+    return { headers: {}, document: problem(410, `The lease ${error.token} has ended, or never existed.`) }
   }
   if (error instanceof ResultNotKeptError) {
     return {
       headers: {},
-      document: problem(409, 'The work was done; its result could not be kept.', error.code),
+      document: problem(409, 'The work was done, but its result could not be stored.', error.code),
     }
   }
   if (error instanceof UnknownCounterError) {
-    return { headers: {}, document: problem(404, `There is no counter ${error.id}.`, error.code) }
+    return { headers: {}, document: problem(404, `The counter ${error.id} does not exist.`, error.code) }
   }
   if (error instanceof BacklogError) {
-    const detail = `The counter ${error.id} was not counted: too many wait for the database. Please try again.`
+    const detail = `The counter ${error.id} was not incremented: too many counters wait for the database. Please try again.`
     return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
   }
   if (error instanceof OverflowError) {
@@ -149,7 +149,7 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
       .map(({ id }) => id)
       .slice(0, MOST_NAMED)
       .join(', ')
-    const detail = `The database refused the rows of ${error.refused.length} counters: ${named}. All others are written; these are kept, and tried again.`
+    const detail = `The database refused the rows of ${error.refused.length} counters: ${named}. All others are written; these are kept and retried.`
     return { headers: {}, document: problem(503, detail, error.code) }
   }
   if (error instanceof SinkError) return fromDatabase(error)
@@ -161,7 +161,7 @@ function fromLibrary(error: PeriluneError): ProblemAnswer {
   return { headers: { 'Retry-After': '1' }, document: problem(503, detail, error.code) }
 }
 
-/** What the database said is for the log. */
+/** Messages of the database only go to the log. */
 function fromDatabase({ code, isPassing }: SinkError): ProblemAnswer {
   const detail = isPassing
     ? 'The database of the counters does not answer. Please try again.'
@@ -169,7 +169,7 @@ function fromDatabase({ code, isPassing }: SinkError): ProblemAnswer {
   return { headers: isPassing ? { 'Retry-After': '1' } : {}, document: problem(503, detail, code) }
 }
 
-/** The library speaks of its options; a request has no such word. */
+/** The library's messages name its options, a word that requests do not have. */
 function withoutOptions(text: string): string {
   return text.replace(/^options\./, '')
 }
@@ -191,7 +191,7 @@ function problem(status: number, detail: string, code?: string): ProblemDocument
   return { type: `urn:perilune:problem:${named}`, title, status, detail, code: named }
 }
 
-/** Up, so that nobody comes too early. */
+/** Rounded up, so that no retry comes too early. */
 function toSeconds(ms: number): string {
   return String(Math.max(1, Math.ceil(ms / 1000)))
 }

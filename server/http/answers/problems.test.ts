@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { toProblem } from './problems.ts'
 import { toProblemAnswer } from './problem-documents.ts'
 
-test('what comes again until somebody sees to the store does not ask to try again', () => {
+test('an error that lasts until an operator repairs the store does not ask for a retry', () => {
   const lasting = [
     new DriverError('script-failed', 'claim: WRONGTYPE'),
     new DriverError('forbidden', 'claim: NOPERM'),

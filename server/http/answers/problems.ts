@@ -1,4 +1,4 @@
-// Errors as the answers that people and programs get: a status, a title, a description. Never internals.
+// Errors as the answers for people and programs: a status, a title, a description. Never internals.
 
 import {
   AmbiguousError,
@@ -51,14 +51,15 @@ const LASTING_CODES: ReadonlySet<string> = new Set([
   'script-failed',
   'unsupported-server',
 ])
-export const LASTING = 'The store refuses the request, and will again; the log of the service says why.'
+export const LASTING =
+  'The store rejects the request, and will do so again; the log of the service has the reason.'
 
-/** Whether only somebody who sees to the store can change that an error of the library comes again. */
+/** Whether an error of the library persists until an operator repairs the store. */
 export function isLasting(error: PeriluneError): boolean {
   return LASTING_CODES.has(error.code)
 }
 
-/** What the caller is told about an error; null when nobody foresaw it. */
+/** The answer for an error; null if it is unexpected. */
 export function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (error instanceof InvalidArgumentError) return badRequest(`${error.message}.`)
@@ -66,7 +67,7 @@ export function toProblem(error: unknown): Problem | null {
     return unavailable('The store did not answer in time: the request may have been carried out.')
   }
   if (error instanceof WaitTimeoutError || error instanceof LeaseLostError) {
-    return unavailable('Others are changing the same. Please try again.')
+    return unavailable('Other requests are changing the same object. Please try again.')
   }
   if (error instanceof DriverError || error instanceof UnsupportedServerError) {
     if (isLasting(error)) return unavailable(LASTING)
@@ -75,11 +76,11 @@ export function toProblem(error: unknown): Problem | null {
   return fromFramework(error)
 }
 
-/** What the caller is told when nobody foresaw the error; the log has the rest. */
+/** The answer for an unexpected error; the log has the details. */
 export const unforeseen = (): Problem =>
   new Problem(500, 'Internal server error', 'The request could not be carried out.')
 
-/** Fastify's own errors of 4xx: bodies too large, paths that cannot be decoded, parameters that do not match. */
+/** Fastify's own 4xx errors: bodies too large, paths that cannot be decoded, parameters that do not match. */
 function fromFramework(error: unknown): Problem | null {
   if (!(error instanceof Error) || !('statusCode' in error)) return null
   if (error.statusCode === 413) return badRequest('The body of the request is too large.')

@@ -1,5 +1,5 @@
-// Tenants share the connection to Redis and the memory of the service. Where answers are large they take turns, and one whose
-// clients do not take what they asked for waits until they do.
+// Tenants share the connection to Redis and the memory of the service. Large answers are made in turns. A tenant whose
+// clients do not read their answers waits until they do.
 
 import type { Perilune } from 'perilune'
 import { AnswerPauses } from './pauses.ts'
@@ -7,7 +7,7 @@ import type { Unsent } from './unsent.ts'
 
 type Shares = NonNullable<ConstructorParameters<typeof Perilune>[1]['shares']>
 
-/** Requests of one tenant that may wait for a turn; more are refused. */
+/** Requests of one tenant that may wait for a turn; more are rejected. */
 const MOST_WAITING = 20_000
 
 export function sharesOf(unsent: Unsent): Shares {
@@ -24,11 +24,11 @@ export function sharesOf(unsent: Unsent): Shares {
   }
 }
 
-/** The share of a key in Redis: what begins all names of one tenant in one API. */
+/** The share of a key in Redis: the prefix of all names of one tenant in one API. */
 export function shareOf(key: string): string {
   const from = key.indexOf(':', key.indexOf('{')) + 1
   const name = decodeURIComponent(key.slice(from, key.indexOf('}', from)))
-  // A tenant of /v1 has no slash in it, a queue of /v2 has none in its name.
+  // A tenant of /v1 has no slash in it; a queue of /v2 has none in its name.
   const slash = name.startsWith('v1') ? name.indexOf('/') : name.lastIndexOf('/')
   return slash === -1 ? name : name.slice(0, slash)
 }

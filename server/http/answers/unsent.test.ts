@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { Unsent } from './unsent.ts'
 
-/** An answer of so many bytes, of which so many are not taken. */
+/** An answer of `bytes`, of which a part has not been taken. */
 class Response extends EventEmitter {
   headersSent = true
   destroyed = false
@@ -47,10 +47,10 @@ test('a share may have as much unsent as is left for others', () => {
   expect([unsent.hasRoom('a'), unsent.hasRoom('b'), unsent.hasRoom('c')]).toEqual([false, false, true])
 })
 
-test('what is taken, and what its client leaves, makes room, and that is told', async () => {
+test('bytes that are taken, and answers whose client has left, make room, and listeners are notified', async () => {
   const unsent = new Unsent({ mostBytes: 60 })
-  let told = 0
-  unsent.onRoom(() => (told += 1))
+  let calls = 0
+  unsent.onRoom(() => (calls += 1))
   const [first, second] = [add(unsent, 'a', 30), add(unsent, 'a', 20)]
   expect(unsent.hasRoom('a')).toBe(false)
 
@@ -59,10 +59,10 @@ test('what is taken, and what its client leaves, makes room, and that is told', 
   expect(unsent.hasRoom('a')).toBe(true)
   second.emit('close')
   expect(unsent.bytes).toBe(5)
-  expect(told).toBe(1)
+  expect(calls).toBe(1)
 })
 
-test('a stream is counted by what lies in its connection', () => {
+test('a stream is measured by the bytes in its connection', () => {
   const unsent = new Unsent({ mostBytes: 60 })
   const stream = add(unsent, 'a', 0)
 
@@ -72,7 +72,7 @@ test('a stream is counted by what lies in its connection', () => {
   expect(unsent.bytes).toBe(0)
 })
 
-test('of an answer in pieces those that have not come yet are counted, and that they come is taking', async () => {
+test('the missing parts of an answer in pieces are included, and their arrival is progress', async () => {
   const unsent = new Unsent({ mostBytes: 60, patienceMs: 60 })
   const response = new Response(2)
   let left = 38
@@ -87,7 +87,7 @@ test('of an answer in pieces those that have not come yet are counted, and that 
   while (!response.destroyed) await soon(20)
 })
 
-test('an answer that is made when its client has left is not counted', () => {
+test('an answer that is made after its client has left is not included', () => {
   const unsent = new Unsent({ mostBytes: 60 })
   const left = new Response(40)
   left.destroy()
@@ -97,7 +97,7 @@ test('an answer that is made when its client has left is not counted', () => {
   expect(left.listenerCount('close')).toBe(0)
 })
 
-test('an answer of which nothing is taken is given up where its share needs the room, and only there', async () => {
+test('an answer without progress is given up only if its share needs the room', async () => {
   const unsent = new Unsent({ mostBytes: 60, patienceMs: 20 })
   const [stalled, other] = [add(unsent, 'a', 30), add(unsent, 'b', 5)]
   const read = add(unsent, 'a', 10)

@@ -1,32 +1,32 @@
-// Answers that their clients have not taken yet. They lie in the memory of the service, so they have a bound: who has more
-// unsent than is left for others gets no further large answer until that is taken, and an answer that nobody takes any of for
-// a while, though its share needs the room, is given up with its connection.
+// Answers that their clients have not taken yet. They occupy memory of the service, so they have a bound. A share with
+// more unsent bytes than are left for others gets no further large answer until some are taken. An answer without
+// progress for a while is given up with its connection if its share needs the room.
 
 import type { ServerResponse } from 'node:http'
 
-/** A share may have as much unsent as is left of this: alone half of it, two a third each. */
+/** A share may have as many unsent bytes as remain free: alone half of them, two shares a third each. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Smaller answers are not counted. */
+/** Smaller answers are not included. */
 export const COUNTED_BYTES = 65_536
 const PATIENCE_MS = 5000
 const LOOK_MS = 250
-/** What was seen so long ago still holds. */
+/** A measurement stays valid this long. */
 const FRESH_MS = 10
 
 interface Answer {
   readonly share: string
   readonly response: ServerResponse
-  /** What is still to be handed to the response. */
+  /** The part that still has to be passed to the response. */
   readonly rest: () => number
-  /** What is not taken of it, as it was last seen. */
+  /** Unsent bytes at the last measurement. */
   bytes: number
-  /** When some of it was last taken. */
+  /** Time of the last progress. */
   since: number
 }
 
 export interface UnsentTerms {
   readonly mostBytes?: number
-  /** How long an answer may stand still where its share has no room. */
+  /** How long an answer may stay without progress if its share has no room. */
   readonly patienceMs?: number
 }
 
@@ -46,18 +46,18 @@ export class Unsent {
     this.#patienceMs = patienceMs
   }
 
-  /** Of all that are counted. */
+  /** Total of all included answers. */
   get bytes(): number {
     this.#look()
     return this.#total
   }
 
   /**
-   * `bytes`: of an answer that is about to be written; of a stream 0, it is seen as it comes. `rest`: of one that comes in
-   * pieces, what of it has not come yet.
+   * `bytes`: the size of an answer that is about to be written; 0 for a stream, which is measured as it is written.
+   * `rest`: the part of an answer in pieces that has not arrived yet.
    */
   add(share: string, response: ServerResponse, bytes: number, rest = (): number => 0): void {
-    // Its client has left, and nothing will tell of its end any more.
+    // Its client has left, and no event will report its end any more.
     if (response.closed) return
     const answer = { share, response, rest, bytes, since: performance.now() }
     this.#answers.add(answer)
@@ -71,12 +71,12 @@ export class Unsent {
     return (this.#byShare.get(share) ?? 0) < this.#mostBytes - this.#total
   }
 
-  /** From now on nobody waits for answers that stand still, whether there is room or not. */
+  /** From here on answers without progress are given up, whether there is room or not. */
   close(): void {
     this.#isClosing = true
   }
 
-  /** Called whenever a share may have got room. */
+  /** The listener is called whenever a share may have got room. */
   onRoom(listener: () => void): void {
     this.#listeners.push(listener)
   }

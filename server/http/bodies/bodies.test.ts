@@ -15,7 +15,7 @@ afterEach(() => {
 
 const soon = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A request whose body comes in as the test says. */
+/** A request whose body arrives as the test says. */
 class Upload extends EventEmitter {
   readonly socket = { bytesRead: 0 }
   complete = false
@@ -24,7 +24,7 @@ class Upload extends EventEmitter {
 interface Admitted {
   readonly upload: Upload
   readonly response: EventEmitter
-  /** `waits`, `begins`, or why not. */
+  /** `waits`, `begins`, or the error. */
   state: string
 }
 
@@ -52,7 +52,7 @@ function room(terms: Partial<BodiesTerms> = {}): {
   }
 }
 
-test('large bodies of a share wait where half of the room is taken, and hold up no other share', async () => {
+test('large bodies of a share wait when half of the room is taken, and hold up no other share', async () => {
   const { bodies, admit } = room()
   const first = []
   for (let at = 0; at < 10; at += 1) first.push(await admit('a'))
@@ -66,7 +66,7 @@ test('large bodies of a share wait where half of the room is taken, and hold up 
   expect(first.slice(8).map(({ state }) => state)).toEqual(['begins', 'waits'])
 })
 
-test('a body that stands still, or trickles, gives up its place where others wait; one that comes in keeps it', async () => {
+test('a body that stalls or trickles gives up its place if others wait; one that keeps arriving keeps it', async () => {
   const { admit } = room({ mostBytes: 16 * MIB, patienceMs: 600 })
   const [still, coming, complete] = [await admit('a', 2), await admit('a', 2), await admit('a', 2)]
   const trickle = await admit('a', 2)
@@ -93,7 +93,7 @@ test('a body whose client has left before gets no room', async () => {
   expect([left.state, bodies.bytes]).toEqual(['the client has left', 0])
 })
 
-test('a body that waits too long is refused, and one whose client leaves is forgotten', async () => {
+test('a body that waits too long is rejected, and one whose client leaves is forgotten', async () => {
   const { bodies, admit } = room({ mostBytes: 8 * MIB, waitMs: 100 })
   await admit('a')
   const [late, left] = [await admit('a'), await admit('a')]
@@ -101,11 +101,11 @@ test('a body that waits too long is refused, and one whose client leaves is forg
   await soon(0)
   expect([late.state, left.state]).toEqual(['waits', 'the client has left'])
   while (late.state === 'waits') await soon(20)
-  expect(late.state).toBe('Too many large requests come in. Please try again.')
+  expect(late.state).toBe('Too many large requests are being received. Please try again.')
   expect(bodies.bytes).toBe(4 * MIB)
 })
 
-/** A large append of which all comes but the last byte. */
+/** A large append that sends all but the last byte. */
 async function stall({ url }: TestApp): Promise<{ socket: Socket; status: Promise<number> }> {
   const socket = await openSocket(url)
   sockets.push(socket)
@@ -116,7 +116,7 @@ async function stall({ url }: TestApp): Promise<{ socket: Socket; status: Promis
   return { socket, status }
 }
 
-test('clients whose large bodies stand still have a bound, keep nobody of another tenant waiting, and are told', async () => {
+test('clients whose large bodies stall have a common bound, hold up no other tenant, and get an answer', async () => {
   await using app = await startApp(inject('redisPort'))
   const stalled = []
   for (let at = 0; at < 12; at += 1) stalled.push(await stall(app))
@@ -127,7 +127,7 @@ test('clients whose large bodies stand still have a bound, keep nobody of anothe
   ).toBe(201)
   const statuses: number[] = []
   for (const { status } of stalled) void status.then((each) => statuses.push(each))
-  // As many had not begun as are given up at least.
+  // At least as many had not begun as are given up.
   while (statuses.length < 3) await soon(50)
   for (const { socket } of stalled) socket.write(' ')
   await Promise.all(stalled.map(({ status }) => status))
@@ -135,7 +135,7 @@ test('clients whose large bodies stand still have a bound, keep nobody of anothe
   expect([late, done]).toEqual([12 - (done ?? 0), expect.toSatisfy((count: number) => count >= 3)])
 })
 
-/** Workers that wait for jobs; answers their statuses once there are some. */
+/** Workers that wait for jobs; resolves to their statuses once there are some. */
 function waitForJobs(
   { url }: TestApp,
   count: number,
@@ -156,9 +156,9 @@ function waitForJobs(
 }
 
 test.each([
-  ['came in chunks', () => new Blob(['{"limit":1}']).stream()],
+  ['arrived in chunks', () => new Blob(['{"limit":1}']).stream()],
   ['brought results', () => JSON.stringify({ acks: [{ id: '1', token: 1, result: 'x'.repeat(4_000_000) }] })],
-])('a request that waits keeps nothing of a body that %s', async (_, body) => {
+])('a waiting request keeps nothing of a body that %s', async (_, body) => {
   await using app = await startApp(inject('redisPort'))
   const statuses = waitForJobs(app, 20, body)
   const idle = async (): Promise<number> => (await app.call('GET', '/v1/queues/w')).json?.idle ?? 0

@@ -1,7 +1,7 @@
-// Large bodies that come in, or are at work, lie in the memory of the service, so they have a bound together. One for which
-// there is no room is not read until there is, and its client waits with the rest of it. One that stands still meanwhile, or
-// comes too slowly, gives up its place. One in chunks may become as large as its route allows; once it is in, it has room for
-// what it is.
+// Large bodies that are being received or processed occupy memory of the service, so they have a common bound. A body
+// without room is not read until there is some, and its client waits with the rest. A body that stalls meanwhile, or
+// arrives too slowly, gives up its place. One in chunks may become as large as its route allows; once received, it only
+// occupies its size.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -9,15 +9,15 @@ import { hasBody } from './forms.ts'
 import { LEFT } from '../requests/left.ts'
 import { unavailable } from '../answers/problems.ts'
 
-/** A share may have as much as is left of this: alone half of it, two a third each. */
+/** A share may have as much as remains free: alone half of it, two shares a third each. */
 const MOST_BYTES = 64 * 1024 * 1024
-/** Smaller bodies are not counted, and never wait. */
+/** Smaller bodies are not included, and never wait. */
 const COUNTED_BYTES = 65_536
 /** How long a body waits to be read. */
 const WAIT_MS = 10_000
-/** How long a body may stand still, or come too slowly, while others wait. */
+/** How long a body may stall, or arrive too slowly, while others wait. */
 const PATIENCE_MS = 2000
-/** While others wait one must come at such a pace that all of it is in by then; a request has half of that. */
+/** While others wait, a body must arrive fast enough to be complete within this time; a request has half of it. */
 const SPAN_MS = 60_000
 const LOOK_MS = 250
 
@@ -25,7 +25,7 @@ export interface BodiesTerms {
   readonly mostBytes?: number
   readonly waitMs?: number
   readonly patienceMs?: number
-  /** Ends a request that does not come in, with an answer that says so. */
+  /** Ends a request that does not arrive, with an answer that says so. */
   giveUp(request: IncomingMessage): void
 }
 
@@ -36,22 +36,22 @@ interface Body {
   bytes: number
 }
 
-/** One that has its room. */
+/** A body that has its room. */
 interface Held extends Body {
-  /** What had come over its connection, as it was last seen, and when some of that came. */
+  /** Bytes received over its connection at the last measurement, and the time of the last progress. */
   came: number
   since: number
-  /** What had come, and when, as it got its room. */
+  /** Bytes received, and the time, when it got its room. */
   readonly before: number
   readonly begunAt: number
 }
 
-/** One that is not read yet. `begin` rejects where the time is over. */
+/** A body that is not read yet. `begin` rejects after a timeout. */
 interface Waiting extends Body {
   begin(error: Error | null): void
 }
 
-/** Gives back the room of a request's body but for so many bytes. */
+/** Functions that return the room of a request's body, except for so many bytes. */
 const shrinking = new WeakMap<IncomingMessage, (bytes: number) => void>()
 
 export class Bodies {
@@ -61,7 +61,7 @@ export class Bodies {
   readonly #giveUp: (request: IncomingMessage) => void
   readonly #held = new Set<Held>()
   readonly #byShare = new Map<string, number>()
-  /** In the order in which they came. */
+  /** In the order of their arrival. */
   readonly #waiting = new Set<Waiting>()
   #total = 0
   #timer: NodeJS.Timeout | null = null
@@ -73,12 +73,15 @@ export class Bodies {
     this.#giveUp = giveUp
   }
 
-  /** Of all that have their room. */
+  /** Total of all bodies with room. */
   get bytes(): number {
     return this.#total
   }
 
-  /** Resolves when a body of so many bytes may be read; its room lasts until its answer is over, or it is let go. Throws Problem, LEFT. */
+  /**
+   * Resolves when a body of so many bytes may be read. Its room lasts until its answer is finished, or it is released.
+   * Throws Problem, LEFT.
+   */
   async admit(
     share: string,
     bytes: number,
@@ -86,7 +89,7 @@ export class Bodies {
     response: ServerResponse,
   ): Promise<void> {
     if (bytes < COUNTED_BYTES) return
-    // Nothing would tell of its end any more, and its room would never come back.
+    // No event would report its end any more, and its room would never be returned.
     if (response.closed) throw LEFT
     const body = { share, bytes, request, response }
     if (this.#hasRoom(share)) return this.#hold(body)
@@ -101,7 +104,7 @@ export class Bodies {
     return new Promise((resolve, reject) => {
       const onClose = (): void => waiting.begin(LEFT)
       const late = (): void =>
-        waiting.begin(unavailable('Too many large requests come in. Please try again.'))
+        waiting.begin(unavailable('Too many large requests are being received. Please try again.'))
       const timer = setTimeout(late, this.#waitMs)
       const waiting: Waiting = {
         ...body,
@@ -146,7 +149,7 @@ export class Bodies {
     else this.#byShare.set(share, left)
   }
 
-  /** Those of a share that has no room hold up no other one. */
+  /** Bodies of a share without room hold up no other share. */
   #beginNext(): void {
     for (const waiting of this.#waiting) {
       if (this.#total >= this.#mostBytes) return
@@ -174,17 +177,17 @@ export class Bodies {
   }
 }
 
-/** Nothing of the body is needed any more: its memory and its room are for others, though the answer takes long. */
+/** The body is not needed any more: its memory and its room become free, even if the answer takes long. */
 export function letBodyGo(request: FastifyRequest): void {
   request.body = undefined
   request.jsonText = ''
   shrinking.get(request.raw)?.(0)
 }
 
-/** Fastify reads none of these. */
+/** Methods whose bodies Fastify does not read. */
 const UNREAD = new Set(['GET', 'HEAD'])
 
-/** Has bodies wait for their room before they are read. `shareOf`: whose room that is. */
+/** Makes bodies wait for their room before they are read. `shareOf`: the share that pays for the room. */
 export function boundBodies(
   app: Pick<FastifyInstance, 'addHook'>,
   bodies: Bodies,
@@ -195,12 +198,12 @@ export function boundBodies(
     if (UNREAD.has(request.method) || !hasBody(raw)) return payload
     const most = routeOptions.bodyLimit ?? 0
     const bytes = Number(raw.headers['content-length'] ?? most)
-    // One that is too large is refused before it is read.
+    // A body that is too large is rejected before it is read.
     if (bytes <= most) await bodies.admit(shareOf(request), bytes, raw, reply.raw)
     return payload
   })
   app.addHook('preValidation', async (request) => {
-    // Those that are no JSON have no text.
+    // Bodies that are not JSON have no text.
     const { raw, body, jsonText }: { raw: IncomingMessage; body: unknown; jsonText?: string } = request
     if (raw.headers['transfer-encoding'] === undefined) return
     shrinking.get(raw)?.(Buffer.isBuffer(body) ? body.length : Buffer.byteLength(jsonText ?? ''))

@@ -1,5 +1,5 @@
-// How a body is written: in UTF-8, and not compressed. What says that it is written otherwise is refused, and not taken for
-// what it is not.
+// How a body is encoded: in UTF-8, without compression. A body that declares anything else is rejected instead of
+// misread.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -18,12 +18,12 @@ export function refuseOtherForms(app: Pick<FastifyInstance, 'addHook'>): void {
   })
 }
 
-/** Whether the head of a request says that a body of at least one byte follows. */
+/** Whether the head of a request announces a body of at least one byte. */
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Null where none is named. */
+/** Null if none is named. */
 function charsetOf(type: string): string | null {
   const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^;\s]*))/i.exec(type) ?? []
   return (quoted ?? plain ?? null)?.toLowerCase() ?? null

@@ -12,6 +12,6 @@ test.each([
   ['a text with commas', `{"messages":[{"body":"\\"${','.repeat(100)}[{"}],"a":"\\\\"}`, false],
   ['nothing', '', false],
   ['no JSON', '"', false],
-])('what is a list of many: %s', (_what, text, isOne) => {
+])('recognises a list of many: %s', (_what, text, isOne) => {
   expect(isLong(Buffer.from(text))).toBe(isOne)
 })

@@ -1,15 +1,18 @@
-// Whether a body is a list of many: what is asked of Redis for each of them takes more time than to parse them.
+// Whether a body is a list of many elements: the calls to Redis for them take more time than parsing.
 
 const MOST_ELEMENTS = 50
-/** Of the lists of a request: `{"ids":[…]}`. What stands in a message, or a job, is deeper, and is one text to Redis. */
+/**
+ * The depth of the lists of a request: `{"ids":[…]}`. The content of a message or a job is deeper, and is one text for
+ * Redis.
+ */
 const DEPTH = 2
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
 const [OPENING, CLOSING] = [0x7b, 0x7d]
-/** `[` and `{` differ in one bit, as `]` and `}` do. */
+/** `[` and `{` differ in one bit, as do `]` and `}`. */
 const CASE = 0x20
 
-/** Of JSON; of anything else it does not matter. */
+/** For valid JSON; for anything else the result does not matter. */
 export function isLong(body: Buffer): boolean {
   let [depth, elements] = [0, 1]
   for (let at = 0; at < body.length; at += 1) {
@@ -23,7 +26,7 @@ export function isLong(body: Buffer): boolean {
   return false
 }
 
-/** Where the quote stands that ends the text. */
+/** The position of the quote that ends the text. */
 function endOfText(body: Buffer, from: number): number {
   let at = from + 1
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1

@@ -19,7 +19,7 @@ afterEach(() => {
 
 interface Taken {
   readonly request: { readonly socket: Socket }
-  /** `waits`, `begins`, or why not. */
+  /** `waits`, `begins`, or the error. */
   state: string
 }
 
@@ -36,7 +36,7 @@ function take(turns: BodyTurns, share: string, bytes = MIB, isLong = true): Take
   return taken
 }
 
-/** Ends the turn of what is at work, and tells whose is the next. */
+/** Ends the running turn, and returns the next one. */
 async function next(turns: BodyTurns, all: Readonly<Record<string, Taken>>, of: Taken): Promise<string> {
   const before = Object.entries(all).filter(([, { state }]) => state === 'begins')
   turns.end(of.request)
@@ -50,7 +50,7 @@ async function next(turns: BodyTurns, all: Readonly<Record<string, Taken>>, of: 
     .join()
 }
 
-test('large bodies are worked on one at a time, those of shares in turn, and small ones at once', async () => {
+test('large bodies are processed one at a time, shares in turn, and small ones at once', async () => {
   const turns = new BodyTurns()
   const first = take(turns, 'a')
   const all = { a2: take(turns, 'a'), a3: take(turns, 'a'), b1: take(turns, 'b'), b2: take(turns, 'b') }
@@ -69,7 +69,7 @@ test('large bodies are worked on one at a time, those of shares in turn, and sma
   expect(await next(turns, all, all.a3)).toBe('b2')
 })
 
-test('those that are neither large nor long are worked on one behind the other in one pass of the loop, for as long as there is time', async () => {
+test('bodies that are neither large nor long are processed one after the other in one pass of the loop, within its time slice', async () => {
   let [nowMs, passes] = [0, 0]
   const turns = new BodyTurns(() => nowMs)
   const all = ['a', 'b', 'c', 'd'].map((share) => take(turns, share, 5000, false))
@@ -91,7 +91,7 @@ test('those that are neither large nor long are worked on one behind the other i
   expect(begun()).toBe(4)
 })
 
-test('one that is long has passes of the loop of its own, also among others', async () => {
+test('a long body has its own passes of the loop, also among others', async () => {
   const turns = new BodyTurns(() => 0)
   const [short, long] = [take(turns, 'a', 5000, false), take(turns, 'b', 5000, true)]
   await new Promise(process.nextTick)
@@ -106,7 +106,7 @@ test('one that is long has passes of the loop of its own, also among others', as
   expect(done).toEqual(['parsed'])
 })
 
-/** In which pass of the loop each of the first steps of a large body is done. */
+/** The pass of the loop in which each of the first steps of a large body runs. */
 async function passesOf(turns: BodyTurns, share: string): Promise<{ begins: number; goesOn: number }> {
   const request = { socket: aSocket() }
   await turns.take(share, request, MIB)
@@ -120,9 +120,9 @@ function thisPass(): number {
   return performance.nodeTiming.uvMetricsInfo.loopCount
 }
 
-test('each step of a large body has another pass of the loop: of one that comes alone, and of one behind a small one', async () => {
+test('each step of a large body has another pass of the loop: alone, and after a small body', async () => {
   const [idle, busy] = [new BodyTurns(), new BodyTurns()]
-  // As bodies come in: before the loop gets to what was put off.
+  // In the same phase as arriving bodies: before the loop runs deferred work.
   await stat('.')
   const alone = passesOf(idle, 'a')
   const small = take(busy, 'a', 5000, false)
@@ -132,7 +132,7 @@ test('each step of a large body has another pass of the loop: of one that comes 
   for (const { begins, goesOn } of await Promise.all([alone, behind])) expect(goesOn - begins).toBe(1)
 })
 
-test('whose client leaves has no turn, and none that lasts', async () => {
+test('with a client that leaves has no turn, and keeps none', async () => {
   const turns = new BodyTurns()
   const [first, second, third] = [take(turns, 'a'), take(turns, 'a'), take(turns, 'a')]
   second.request.socket.emit('close')
@@ -143,7 +143,7 @@ test('whose client leaves has no turn, and none that lasts', async () => {
   await vi.waitUntil(() => third.state === 'begins')
 })
 
-test('a body that is refused, or whose client has left, gives its turn to the next', async () => {
+test('a body that is rejected, or whose client has left, passes its turn on', async () => {
   await using app = await startApp(inject('redisPort'))
   const body = `[${'1,'.repeat(100_000)}1]`
   const calls = [body, `${body}]`, body].map((sent) =>
@@ -152,7 +152,7 @@ test('a body that is refused, or whose client has left, gives its turn to the ne
   expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([400, 400, 400])
 })
 
-test('whoever has waited for something else has another turn, before all that have had none', async () => {
+test('a body that has waited for something else has another turn, before all that have had none', async () => {
   const turns = new BodyTurns()
   const first = take(turns, 'a')
   const [second, third] = [take(turns, 'b'), take(turns, 'c')]
@@ -166,11 +166,11 @@ test('whoever has waited for something else has another turn, before all that ha
   turns.end(second.request)
   await again
   expect(third.state).toBe('waits')
-  // Its turn ends by itself, behind what is done at once.
+  // Its turn ends by itself, after its synchronous work.
   await vi.waitUntil(() => third.state === 'begins')
 })
 
-test('who has waited, and whose client has left meanwhile, has no other turn', async () => {
+test('a body that has waited, and whose client has left meanwhile, has no other turn', async () => {
   const turns = new BodyTurns()
   const first = take(turns, 'a')
   turns.end(first.request)
@@ -188,7 +188,7 @@ test.each([
     JSON.stringify({ messages: Array.from({ length: 1000 }, () => ({ body: 'x'.repeat(9) })) }),
   ],
 ])(
-  'of bodies that are in at the same time, each %s, no two are parsed in one pass of the loop',
+  'of bodies that arrive at the same time, each %s, no two are parsed in one pass of the loop',
   async (_what, text) => {
     await using app = await startApp(inject('redisPort'))
     const statuses = await postAtOnce(
@@ -204,7 +204,7 @@ test.each([
   },
 )
 
-test('posts to queues of which nothing is known yet are worked on one at a time, once all of them are', async () => {
+test('posts to queues that are not known yet are processed one at a time after their lookups', async () => {
   await using app = await startApp(inject('redisPort'))
   const text = JSON.stringify({
     messages: Array.from({ length: 200 }, () => ({ body: 'x'.repeat(90), ttl: 60 })),
@@ -221,7 +221,7 @@ test('posts to queues of which nothing is known yet are worked on one at a time,
   expect(new Set(passes).size).toBe(6)
 })
 
-test('jobs for queues of which nothing is known yet are enqueued one body at a time, once all of them are', async () => {
+test('jobs for queues that are not known yet are enqueued one body at a time after their lookups', async () => {
   await using app = await startApp(inject('redisPort'))
   const text = JSON.stringify({
     jobs: Array.from({ length: 200 }, () => ({ name: 'x', payload: 'x'.repeat(90) })),
@@ -245,7 +245,7 @@ test('jobs for queues of which nothing is known yet are enqueued one body at a t
   expect(new Set(passes).size).toBe(6)
 })
 
-test('many items of a collection are parsed, taken apart, and encoded in a pass of the loop each', async () => {
+test('many items of a collection are parsed, split, and encoded in a pass of the loop each', async () => {
   await using app = await startApp(inject('redisPort'))
   const text = JSON.stringify({ items: Array.from({ length: 5000 }, (_, at) => at) })
   const passes = passesOfParsing(text)
@@ -265,7 +265,7 @@ test('many items of a collection are parsed, taken apart, and encoded in a pass 
   expect(encoded - parsed).toBe(2)
 })
 
-/** Requests that are whole but for a byte; the function sends the last bytes, and tells the statuses. */
+/** Requests that are complete except for a byte. The function sends the last bytes, and returns the statuses. */
 async function postAtOnce(
   url: string,
   paths: readonly string[],
@@ -292,7 +292,7 @@ async function postAtOnce(
   }
 }
 
-/** What this method is asked for so many times resolves at once for all. Resolves when all have asked. */
+/** Holds the first calls of this method, and resolves them all at once. Resolves when all were made. */
 function allAtOnce<Method extends string>(
   of: Record<Method, (...args: never[]) => Promise<unknown>>,
   method: Method,
@@ -314,7 +314,7 @@ function allAtOnce<Method extends string>(
   return all
 }
 
-/** In which pass of the event loop each of these texts was parsed, from now on. */
+/** The pass of the event loop in which each of these texts is parsed, from here on. */
 function passesOfParsing(wanted: string): number[] {
   const passes: number[] = []
   const pass = passesOfTheLoop()
@@ -327,7 +327,7 @@ function passesOfParsing(wanted: string): number[] {
   return passes
 }
 
-/** In which one we are, from now on. */
+/** The number of the present pass, from here on. */
 function passesOfTheLoop(): () => number {
   let [pass, isOver] = [0, false]
   const count = (): void => {

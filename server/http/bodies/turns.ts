@@ -1,7 +1,7 @@
-// What a body costs is time of the one thread that serves all: there it is judged, parsed, checked and taken apart. So those that
-// are in take turns: one at a time, in steps, tenant after tenant, and between two of them everybody else is served. Of those that
-// are neither large nor long, several are worked on in one pass of the event loop, for a slice of time: a pass of a loop with many
-// others in it is long, and one a pass would be few.
+// Processing a body takes time of the single thread: it is judged, parsed, checked and split. So received bodies take
+// turns: one at a time, in steps, tenant after tenant, and between two steps all others are served. Bodies that are
+// neither large nor long share one pass of the event loop within a time slice. Passes are long in a busy loop, and one
+// body per pass would be too slow.
 //
 //   waits ──its turn──► judged, parsed, checked ──► its route begins ──► over
 //                                    └──waits for Redis──► waits again ──► …
@@ -15,28 +15,31 @@ import { isLong } from './long-lists.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     bodyTurns: {
-      /** Resolves when this body may be worked on. Throws LEFT. */
+      /** Resolves when this body may be processed. Throws LEFT. */
       take(request: FastifyRequest, body: Buffer): Promise<void>
-      /** Resolves when the next step of it may be done. */
+      /** Resolves when its next step may run. */
       step(request: FastifyRequest): Promise<void>
-      /** To be called behind a wait: resolves when what is done then at once may be done. Throws LEFT. */
+      /** To be called after a wait: resolves when the following synchronous work may run. Throws LEFT. */
       again(request: FastifyRequest): Promise<void>
     }
   }
 }
 
-/** Of fewer bytes no body holds enough to take time to speak of, and none takes a turn. */
+/** A smaller body takes too little time to need a turn. */
 const LARGE_BYTES = 4096
-/** With so many a body is worked on in passes of the loop of its own, and so is one with a long list, which costs Redis time, too. */
+/**
+ * A body of at least so many bytes has its own passes of the loop, and so has one with a long list, which costs Redis
+ * time, too.
+ */
 const OWN_PASS_BYTES = 65_536
-/** For others, behind so many bytes: they ask Redis, and are answered. */
+/** After so many bytes, a pause lets others call Redis and be answered. */
 const PAUSE_MS = 10
 const BYTES_WITHOUT_PAUSE = 1024 * 1024
 
 type Turn = Pick<IncomingMessage, 'socket'>
 interface Terms {
   readonly bytes: number
-  /** Whether each of its steps has a pass of the loop of its own. */
+  /** Whether each of its steps has its own pass of the loop. */
   readonly isAlone: boolean
 }
 type Begin = (error?: Error) => void
@@ -45,24 +48,24 @@ type Line = Set<Begin>
 export class BodyTurns {
   /** By share, in the order of their turns. */
   readonly #waiting = new Map<string, Line>()
-  /** Those that have had a turn. They go first: what was parsed lies in memory. */
+  /** Bodies that have had a turn. They go first: their parsed form occupies memory. */
   readonly #again: Line = new Set()
-  /** Of those that have had a turn. */
+  /** Terms of the bodies that have had a turn. */
   readonly #taken = new WeakMap<Turn, Terms>()
   readonly #end = (): void => this.#pause()
   readonly #slice: LoopSlice
   #atWork: Turn | null = null
-  /** Of what is at work, or was last. */
+  /** Of the running body, or the last one. */
   #isAlone = false
   #isPause = false
-  /** Worked on since the last pause. */
+  /** Processed since the last pause. */
   #bytes = 0
 
   constructor(now?: () => number) {
     this.#slice = new LoopSlice(now)
   }
 
-  /** Resolves when a body of so many bytes may be worked on. Throws LEFT. */
+  /** Resolves when a body of so many bytes may be processed. Throws LEFT. */
   async take(share: string, request: Turn, bytes: number, isListOfMany = true): Promise<void> {
     if (bytes < LARGE_BYTES) return
     const line = this.#waiting.get(share) ?? new Set()
@@ -70,13 +73,13 @@ export class BodyTurns {
     await this.#begin(line, request, { bytes, isAlone: isListOfMany || bytes >= OWN_PASS_BYTES })
   }
 
-  /** Calls back for the next step of what is at work, once there is time for it; of any other at once. */
+  /** Calls back for the next step of the running body once there is time for it; of any other body at once. */
   step(request: Turn, begin: () => void): void {
     if (this.#atWork === request) this.#whenTime(begin)
     else begin()
   }
 
-  /** Resolves when it may be worked on for a moment, whatever it has waited for meanwhile. Throws LEFT. */
+  /** Resolves when it may be processed for a moment, whatever it has waited for meanwhile. Throws LEFT. */
   async again(request: Turn): Promise<void> {
     const terms = this.#taken.get(request)
     if (terms === undefined || this.#atWork === request) return
@@ -84,15 +87,15 @@ export class BodyTurns {
     this.endSoon(request)
   }
 
-  /** Behind what is done at once. */
+  /** After the synchronous work. */
   endSoon(request: Turn): void {
     const end = (): void => this.end(request)
     if (this.#isAlone) this.step(request, end)
-    // Behind all promises that are settled already.
+    // After all promises that are settled already.
     else queueMicrotask(() => process.nextTick(end))
   }
 
-  /** What is left to be done for it takes little time. */
+  /** Its remaining work takes little time. */
   end(request: Turn): void {
     if (this.#atWork === request) this.#pause()
   }
@@ -105,7 +108,7 @@ export class BodyTurns {
         socket.off('close', leave)
         line.delete(begin)
         if (error !== undefined) return reject(error)
-        // What came in, or was worked on, has begun this pass already.
+        // The arrival, or the previous work, has used a part of this pass.
         const isLater = terms.isAlone && !this.#isAlone
         this.#taken.set(request, terms)
         this.#atWork = request
@@ -115,7 +118,7 @@ export class BodyTurns {
         if (isLater) setImmediate(resolve)
         else resolve()
       }
-      // Nothing would tell any more that its client has left.
+      // No event would report any more that its client has left.
       if (socket.destroyed) return reject(LEFT)
       socket.once('close', leave)
       line.add(begin)
@@ -136,14 +139,14 @@ export class BodyTurns {
     setTimeout(next, PAUSE_MS)
   }
 
-  /** At once while the slice of this pass lasts, else in the next one; so what is alone. */
+  /** At once while the slice of this pass lasts, otherwise in the next pass; a long body always in the next. */
   #whenTime(work: () => void): void {
     const isOver = this.#slice.isOver()
     if (this.#isAlone || isOver) setImmediate(work)
     else work()
   }
 
-  /** Those that come one by one have a slice together, too. */
+  /** Bodies that arrive one by one also share a slice. */
   #beginFirst(): void {
     this.#isAlone = false
     this.#pause()
@@ -157,7 +160,7 @@ export class BodyTurns {
   #nextLine(): Line {
     if (this.#again.size > 0) return this.#again
     for (const [share, line] of this.#waiting) {
-      // Behind those of others.
+      // After those of other shares.
       this.#waiting.delete(share)
       if (line.size === 0) continue
       if (line.size > 1) this.#waiting.set(share, line)
@@ -167,7 +170,7 @@ export class BodyTurns {
   }
 }
 
-/** Has large bodies worked on in turns. `shareOf`: whose turn that is. To be called before the routes. */
+/** Makes large bodies take turns. `shareOf`: the share whose turn is used. To be called before the routes are added. */
 export function takeBodiesInTurn(
   app: Pick<FastifyInstance, 'decorate' | 'addHook'>,
   shareOf: (request: FastifyRequest) => string,
@@ -188,7 +191,7 @@ export function takeBodiesInTurn(
     }),
   )
   app.addHook('onRoute', (route) => {
-    // Behind all others, which may wait for Redis.
+    // After all other handlers, which may wait for Redis.
     route.preHandler = [route.preHandler ?? [], ({ raw }: FastifyRequest) => turns.again(raw)].flat()
   })
   app.addHook('onSend', (request, _reply, payload, done) => {

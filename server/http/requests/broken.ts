@@ -1,5 +1,5 @@
-// What is no HTTP, or does not come in time. It is answered behind the answers to what came before it on the same
-// connection: one that took their place would tell of a request that was carried out that it was not.
+// Input that is not HTTP, or does not arrive in time. It is answered after the requests before it on the same
+// connection: an error in the place of their answers would deny requests that were carried out.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
@@ -13,21 +13,21 @@ interface Exchange {
 
 type BrokenError = Error & { readonly code?: string }
 
-/** So long the client may take to read the last answer. */
+/** Time for the client to read the last answer. */
 const LINGER_MS = 2000
 
 const PROBLEMS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in whole in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive completely in time.'],
   HPE_HEADER_OVERFLOW: [431, 'The header fields of the request are too large.'],
-  CONNECT: [400, 'This service is no proxy.'],
+  CONNECT: [400, 'This service is not a proxy.'],
 }
-/** What Node says of a request that does not come in whole. */
+/** Node's error for a request that does not arrive completely. */
 export const TOO_LATE: BrokenError = Object.assign(new Error('too late'), {
   code: 'ERR_HTTP_REQUEST_TIMEOUT',
 } as const)
-/** Somebody takes the service for a proxy. */
+/** A client uses the service as a proxy. */
 const NO_PROXY: BrokenError = Object.assign(new Error('no proxy'), { code: 'CONNECT' } as const)
-const NO_HTTP = [400, 'This is no HTTP request.'] as const
+const NO_HTTP = [400, 'This is not an HTTP request.'] as const
 
 export class BrokenRequests {
   readonly #open = new WeakMap<Socket, Set<Exchange>>()
@@ -57,19 +57,19 @@ export class BrokenRequests {
 
   async #answerBehind({ code = '' }: BrokenError, socket: Socket): Promise<void> {
     const exchanges = [...(this.#open.get(socket) ?? [])]
-    // One that breaks off in its body is never over: it is what is answered here.
+    // A request that breaks off in its body never completes: it is the one answered here.
     const whole = exchanges.filter(({ request }) => request.complete)
     await Promise.all(whole.map(({ over }) => over))
     const isAnswered = exchanges.some(({ request, response }) => !request.complete && response.headersSent)
     if (socket.destroyed) return
     socket.end(isAnswered || !socket.writable ? '' : textOf(PROBLEMS[code] ?? NO_HTTP))
-    // What still comes is passed over, for unread bytes would reset the connection.
+    // Further input is discarded, because unread bytes would reset the connection.
     const lingering = setTimeout(() => socket.destroy(), LINGER_MS)
     socket.once('close', () => clearTimeout(lingering))
   }
 }
 
-/** Nobody knows for which part of the service the request was meant: it is a problem document and an error of /v2 in one. */
+/** The intended API is unknown: the text is a problem document and an error of /v2 in one. */
 function textOf([status, detail]: readonly [status: number, detail: string]): string {
   const title = STATUS_CODES[status] ?? ''
   const code = 'invalid-http'

@@ -1,11 +1,11 @@
-// What a client expects of the service before it sends a body: that it is told to go on, which Node does, and nothing else.
+// The Expect header of a request with a body: 100-continue, which Node answers, and nothing else.
 
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { InvalidArgumentError } from 'perilune'
 
 export function refuseOtherExpectations(app: Pick<FastifyInstance, 'addHook'>, server: Server): void {
-  // Node would answer by itself, without a word.
+  // Node would answer by itself, with an empty body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   app.addHook('onRequest', async ({ raw }) => {
     const { expect = '100-continue' } = raw.headers

@@ -1,4 +1,4 @@
-// What a page in a browser may do to the service of its reader: nothing.
+// A page in a browser can do nothing to the service of its reader.
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -15,7 +15,7 @@ const EVIL = 'https://evil.example'
 const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json?.code]
 const newLock = (): string => `/v1/locks/${randomUUID()}/leases`
 
-/** Every route that is described, with something in the place of its parameters. */
+/** Every described route, with values for its parameters. */
 function routes(): [method: string, path: string][] {
   return Object.entries(api.description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method): [string, string] => [
@@ -25,7 +25,7 @@ function routes(): [method: string, path: string][] {
   )
 }
 
-test('every route refuses pages of another origin', async () => {
+test('every route rejects pages of another origin', async () => {
   const all = routes()
   expect(all.length).toBeGreaterThan(80)
   for (const [method, path] of all) {
@@ -41,13 +41,13 @@ test.each(['null', 'http://localhost:1', 'file://', 'no origin'])('%s is another
   ])
 })
 
-test('its own origin is none, whatever the scheme that a proxy has put before it', async () => {
+test('its own origin is accepted, whatever scheme a proxy has given it', async () => {
   for (const origin of [api.url, api.url.replace('http:', 'https:')]) {
     expect((await api.call('POST', newLock(), { headers: { Origin: origin } })).status).toBe(201)
   }
 })
 
-test('nobody is told that a page may ask', async () => {
+test('no answer allows a page to send requests', async () => {
   const headers = { Origin: EVIL, 'Access-Control-Request-Method': 'POST' }
   const answer = await api.call('OPTIONS', newLock(), { headers })
 
@@ -69,7 +69,7 @@ test('every POST is application/json, also one without a body', async () => {
   expect(taken.status).toBe(201)
 })
 
-test('/v2 refuses pages of another origin', async () => {
+test('/v2 rejects pages of another origin', async () => {
   const path = `/v2/queues/${randomUUID()}/claims`
 
   const { status, json } = await api.call('POST', path, { headers: { Origin: EVIL } })

@@ -1,7 +1,7 @@
-// Requests that a client sends on one connection without waiting for answers are carried out one after the other, each once the
-// answer before it has been taken: else a client that never reads could have any number of answers made for it. A request whose
-// client has left by then is not begun, nor is one behind the last answer of its connection, for nobody would get its own.
-// While many wait no more are read.
+// Pipelined requests on one connection are processed one after the other, each once the answer before it has been
+// taken: otherwise a client that never reads could have any number of answers made for it. A request whose client has
+// left by then is not begun. Nor is one after the last answer of its connection, because its answer could not be sent.
+// While many wait, no more are read.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -27,7 +27,7 @@ export function carryOutInOrder(app: Pick<FastifyInstance, 'addHook'>): void {
   })
 }
 
-/** Node does not see it before a tab. */
+/** Node does not recognise it before a tab. */
 function asksToClose({ headers }: IncomingMessage): boolean {
   const options = headers.connection?.split(',') ?? []
   return options.some((option) => option.trim().toLowerCase() === 'close')
@@ -37,7 +37,8 @@ function waitInLine(line: Line, socket: Socket, response: ServerResponse, begin:
   line.last.once('close', () => {
     line.waiting -= 1
     if (line.waiting === 0) socket.resume()
-    // An answer that ends the connection has ended the socket by now, and does not destroy it before its bytes have left.
+    // An answer that ends the connection has ended the socket by now, but does not destroy it before its bytes have
+    // left.
     if (socket.writable) begin()
   })
   line.last = response

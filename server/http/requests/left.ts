@@ -1,11 +1,11 @@
-// Whether somebody still waits for the answer.
+// Whether the client still waits for the answer.
 
 import type { FastifyReply } from 'fastify'
 
-/** Why the work of a request ended whose client is not there any more: nobody hears of it. */
+/** The error of work that ended because its client has left; it is never sent. */
 export const LEFT: Error = new Error('the client has left')
 
-/** Aborts with LEFT when the client leaves before it has its answer. */
+/** Aborts with LEFT when the client leaves before its answer. */
 export function untilLeft({ raw }: FastifyReply): AbortSignal {
   const leaving = new AbortController()
   if (raw.destroyed) leaving.abort(LEFT)

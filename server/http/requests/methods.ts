@@ -1,15 +1,18 @@
-// Methods of requests: those that paths have routes for, and all others as one.
+// The methods of requests: those with routes, and all others as one.
 
 import type { IncomingMessage, Server } from 'node:http'
 
-/** That of all methods for which no path has a route. */
+/** Represents all methods without a route. */
 const ANY_OTHER: (typeof METHODS)[number] = 'TRACE'
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
 const KNOWN: ReadonlySet<string> = new Set(METHODS)
 
 const asked = new WeakMap<IncomingMessage, string>()
 
-/** Has requests of all other methods, such as PROPFIND and QUERY, routed as those of one: thirty more for each path would take memory. */
+/**
+ * Routes requests of all other methods, such as PROPFIND and QUERY, as those of one method: thirty more routes for each
+ * path would take memory.
+ */
 export function routeOtherMethodsAsOne(server: Server): void {
   server.prependListener('request', (raw: IncomingMessage) => {
     const { method = '' } = raw

@@ -1,6 +1,6 @@
-// Query strings as Zaqar reads them: a literal comma separates the parts of a list, an encoded one does
-// not; the last of several values counts, and an empty one is none; unknown parameters are ignored. The native API, which refuses what is
-// unknown or given twice, sees the empty ones as well.
+// Query strings as Zaqar reads them. A literal comma separates the parts of a list, an encoded one does not. The last
+// of several values is used, and an empty one is ignored. Unknown parameters are ignored. The native API rejects
+// unknown and repeated parameters, and sees the empty ones as well.
 
 import type { FastifyRequest } from 'fastify'
 import { badRequest } from '../answers/problems.ts'
@@ -24,20 +24,23 @@ export function queryOf(request: FastifyRequest): Query {
   return request.query as Query
 }
 
-/** For a route that checks its query itself: the values as they were written. Only the first question mark ends the path. */
+/**
+ * For a route that checks its query itself: the values as they were written. Only the first question mark ends the
+ * path.
+ */
 export function writtenQueryOf({ raw }: Pick<FastifyRequest, 'raw'>): Query {
   const { url = '' } = raw
   const mark = url.indexOf('?')
   return parseQuery(mark === -1 ? '' : url.slice(mark + 1))
 }
 
-/** Undefined when it was not given, or is empty. */
+/** Undefined if it is missing or empty. */
 export function textOf(query: Query, name: string): string | undefined {
   const value = valuesOf(query, name)?.at(-1)
   return value === undefined ? undefined : decode(value)
 }
 
-/** Undefined when it was not given, or is empty. */
+/** Undefined if it is missing or empty. */
 export function listOf(query: Query, name: string): string[] | undefined {
   const parts = valuesOf(query, name)
     ?.flatMap((value) => value.split(','))
@@ -45,7 +48,7 @@ export function listOf(query: Query, name: string): string[] | undefined {
   return parts?.map(decode)
 }
 
-/** Without the empty ones; undefined where there are none. */
+/** Without the empty values; undefined if there are none. */
 function valuesOf(query: Query, name: string): readonly string[] | undefined {
   const values = query[name]?.filter((value) => value !== '') ?? []
   return values.length === 0 ? undefined : values
@@ -73,7 +76,7 @@ export function flagOf(query: Query, name: string): boolean {
   return flag
 }
 
-/** The query of a link to the next page: the parameters given that matter there, and the marker. */
+/** The query of a link to the next page: the given parameters that apply there, and the marker. */
 export function nextQuery(query: Query, names: readonly string[], marker: string): string {
   const next = new URLSearchParams()
   for (const name of names) {
@@ -84,7 +87,7 @@ export function nextQuery(query: Query, names: readonly string[], marker: string
   return next.toString()
 }
 
-/** A broken escape is taken as it stands. */
+/** An invalid escape is kept unchanged. */
 function decode(text: string): string {
   const spaced = text.replaceAll('+', ' ')
   try {

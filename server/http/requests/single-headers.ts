@@ -1,5 +1,5 @@
-// Headers that decide for whom a request acts, and whether it acts again: each is seen, and stands there once. A proxy in
-// front of this service may otherwise have read another one than the service does.
+// Headers that name the tenant or the idempotency key: each is checked, and must be given once. Otherwise a proxy in
+// front of this service may have read another value than the service does.
 
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -21,7 +21,7 @@ const ONCE = [
 ] as const
 
 export function refuseRepeatedHeaders(app: Pick<FastifyInstance, 'addHook'>, server: Server): void {
-  // By default Node drops what comes behind a thousand lines, and says nothing. What bounds them is their size.
+  // By default Node silently drops header lines after the first thousand. Their size is bounded instead.
   server.maxHeadersCount = 0
   app.addHook('onRequest', async ({ raw }) => {
     if (raw.httpVersion === '1.1' && raw.headers.host === undefined)

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Closes connections on which no request has come when the service closes. Browsers open some beforehand;
- * Node takes them for busy ones, and closing would wait for them.
+ * Closes connections that have sent no request when the service closes. Browsers open some in advance; Node treats them
+ * as busy, and closing would wait for them.
  */
 export function closeUnusedConnections(app: Pick<FastifyInstance, 'addHook'>, server: Server): void {
   const unused = new Set<Socket>()

@@ -1,5 +1,5 @@
-// What answers look like. These schemas describe and are held by the tests; the routes write the answers
-// themselves, because bodies go out as the text that came in.
+// The form of answers. The schemas are used for the description and checked by the tests. The routes write the answers
+// themselves, because bodies are sent as the text that was stored.
 
 import type { TProperties, TSchema } from '@fastify/type-provider-typebox'
 import { Type } from '@fastify/type-provider-typebox'
@@ -12,15 +12,17 @@ export const object = (properties: TProperties): TSchema =>
   Type.Object(properties, { additionalProperties: false })
 export const orNull = (schema: TSchema): TSchema => Type.Union([schema, Type.Null()])
 
-export const Instant: TSchema = Type.Integer({ description: 'Unix milliseconds of the server.' })
+export const Instant: TSchema = Type.Integer({ description: 'Server time in Unix milliseconds.' })
 export const Span: TSchema = Type.Integer({ minimum: 0, description: 'Milliseconds.' })
 export const Count: TSchema = Type.Integer({ minimum: 0 })
 export const Name: TSchema = Type.String()
-const Id = Type.String({ description: 'Stays the same for the whole life of the message.' })
-const Cursor = Type.String({ description: 'An opaque position: reading after it gives what follows.' })
+const Id = Type.String({ description: 'Never changes during the life of the message.' })
+const Cursor = Type.String({
+  description: 'An opaque position: reading after it gives the items that follow.',
+})
 export const Token: TSchema = Type.Integer({
   minimum: 1,
-  description: 'Proves a lease; greater than that of every earlier one.',
+  description: 'Proves the ownership of a lease; greater than every earlier token.',
 })
 
 const head = {
@@ -34,17 +36,21 @@ const head = {
 }
 const Message = object({
   ...head,
-  body: Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' }),
+  body: Type.Unknown({ description: 'Any JSON, exactly as it was sent.' }),
 })
 const Undecodable = object({ ...head, ...undecoded })
 const AnyMessage = Type.Union([Message, Undecodable])
 const Page = object({
   messages: Type.Array(Message),
-  undecodable: Type.Array(Undecodable, { description: 'Those of the page whose bodies are no JSON.' }),
+  undecodable: Type.Array(Undecodable, {
+    description: 'The messages of the page whose bodies are not JSON.',
+  }),
   next: Cursor,
-  more: Type.Boolean({ description: 'Whether there may be more behind this page already.' }),
-  gap: Type.Boolean({ description: 'Retention removed messages before this page that were not read.' }),
-  reset: Type.Boolean({ description: 'The cursor was of an earlier life of the feed, or ahead of it.' }),
+  more: Type.Boolean({ description: 'Whether more may follow this page already.' }),
+  gap: Type.Boolean({ description: 'Whether retention removed unread messages before this page.' }),
+  reset: Type.Boolean({
+    description: 'Whether the cursor was from an earlier life of the feed, or ahead of it.',
+  }),
 })
 const Appended = object({
   messages: Type.Array(object({ id: Id, cursor: orNull(Cursor), duplicate: Type.Boolean() })),
@@ -98,7 +104,7 @@ export const appended: Answers = {
   200: json('All of them were appended before, by their idempotency keys.', Appended),
   201: json('Appended, in this order.', Appended),
 }
-export const page: Answers = { 200: json('A page; an empty one when nothing came within `wait`.', Page) }
+export const page: Answers = { 200: json('A page; empty if nothing was appended within `wait`.', Page) }
 export const message: Answers = { 200: json('The message.', AnyMessage) }
 export const removed: Answers = { 204: nothing('Removed.') }
 export const stream: Answers = {
@@ -107,35 +113,35 @@ export const stream: Answers = {
 export const claimed: Answers = {
   201: {
     ...json('A claim.', Claim),
-    headers: { Location: { type: 'string', description: 'The place of the claim.' } },
+    headers: { Location: { type: 'string', description: 'The URL of the claim.' } },
   },
-  204: nothing('Nothing is free.'),
+  204: nothing('There are no free messages.'),
 }
-export const foundClaim: Answers = { 200: json('The claim as it stands.', Claim) }
+export const foundClaim: Answers = { 200: json('The present state of the claim.', Claim) }
 export const extended: Answers = { 200: json('Extended.', Extended) }
 export const released: Answers = { 204: nothing('Released: its messages are free again.') }
 export const acked: Answers = { 204: nothing('Acked: removed.') }
 export const subscribed: Answers = {
-  200: json('It was there already, and stands where it stood.', Subscriber),
+  200: json('It existed already, and keeps its position.', Subscriber),
   201: json('Made.', Subscriber),
 }
-export const committed: Answers = { 200: json('Where the subscriber stands now.', Subscriber) }
+export const committed: Answers = { 200: json('The present position of the subscriber.', Subscriber) }
 export const forgotten: Answers = { 204: nothing('Forgotten.') }
 export const inspection: Answers = { 200: json('The feed at one instant.', Inspection) }
-export const cleared: Answers = { 204: nothing('There is no such feed any more.') }
+export const cleared: Answers = { 204: nothing('The feed does not exist any more.') }
 
 const PROBLEMS: Answers = {
-  400: problem('An argument is wrong; `argument` names it.'),
-  403: problem('A page of another origin asks.'),
-  404: problem('There is no such thing.'),
-  409: problem('Refused; `reason` says why.'),
-  410: problem('The lease has ended, or never was.'),
+  400: problem('An argument is invalid; `argument` names it.'),
+  403: problem('The request comes from a page of another origin.'),
+  404: problem('It does not exist.'),
+  409: problem('Rejected; `reason` says why.'),
+  410: problem('The lease has ended, or never existed.'),
   413: problem('The body is too large.'),
-  415: problem('It is not application/json.'),
-  503: problem('The store or the service cannot, for the moment; see Retry-After.'),
+  415: problem('The body is not application/json.'),
+  503: problem('The store or the service is temporarily unable to answer; see Retry-After.'),
 }
 
-/** The answers of a route: its own, the problems it names, and those that every route has. */
+/** The answers of a route: its own, the problems it names, and those of every route. */
 export function answers(own: Answers, ...statuses: number[]): Answers {
   const problems = [400, 403, ...statuses, 503].map((status) => [status, PROBLEMS[status] ?? {}] as const)
   return { ...own, ...Object.fromEntries(problems) }
@@ -144,7 +150,7 @@ export function answers(own: Answers, ...statuses: number[]): Answers {
 /** The problems of a body. */
 export const BODY: readonly number[] = [413, 415]
 
-/** A problem, with members beyond those that every problem may have. */
+/** A problem, with members in addition to those that every problem may have. */
 export function problem(description: string, members: TProperties = {}): object {
   return json(description, object({ ...PROBLEM, ...members }), 'application/problem+json')
 }

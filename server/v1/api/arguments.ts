@@ -1,4 +1,4 @@
-// The arguments of requests, in the words of the library.
+// The arguments of requests, with the names of the library.
 
 import type { TBoolean, TInteger, TObject, TOptional, TString, TUnsafe } from '@fastify/type-provider-typebox'
 import { Type } from '@fastify/type-provider-typebox'
@@ -8,7 +8,7 @@ import type { Duration } from 'perilune'
 const DURATION = '^\\d+(\\.\\d+)?(ms|s|m|h|d)$'
 const DIGITS = '^[1-9]\\d{0,15}$'
 
-/** What a pattern asks for, in words. */
+/** The requirement of a pattern, in words. */
 export function patternWords(pattern: string | RegExp): string {
   return String(pattern) === DURATION ? "a duration such as '30s'" : 'a whole number of at most 16 digits'
 }
@@ -17,16 +17,16 @@ export const duration = (description: string): TOptional<TUnsafe<Duration>> =>
   Type.Optional(Type.Unsafe<Duration>({ type: 'string', pattern: DURATION, examples: ['30s'], description }))
 
 export const wait: TOptional<TUnsafe<Duration>> = duration(
-  'How long to wait when there is nothing; more than 50s counts as 50s.',
+  'How long to wait if there is nothing; more than 50s is treated as 50s.',
 )
 
 export const limit = (byDefault: number): TOptional<TInteger> =>
   Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 1000, description: `At most so many; default ${byDefault}.` }),
+    Type.Integer({ minimum: 1, maximum: 1000, description: `The maximum number; default ${byDefault}.` }),
   )
 
 export const origin: TOptional<TString> = Type.Optional(
-  Type.String({ description: 'Who appends or reads: 1 to 64 of A-Z a-z 0-9 _ . -' }),
+  Type.String({ description: 'Name of the writer or reader: 1 to 64 of A-Z a-z 0-9 _ . -' }),
 )
 
 export const flag = (description: string): TOptional<TBoolean> => Type.Optional(Type.Boolean({ description }))
@@ -35,7 +35,7 @@ export const after: TOptional<TString> = Type.Optional(
   Type.String({ description: 'A cursor, or `end`; default: the oldest message.' }),
 )
 
-export const echo: TOptional<TBoolean> = flag('false hides what `origin` appended.')
+export const echo: TOptional<TBoolean> = flag('false hides messages that `origin` appended.')
 
 export const includeClaimed: TOptional<TBoolean> = flag('false hides messages while a claim holds them.')
 
@@ -55,12 +55,12 @@ export const NoQuery: TObject = Type.Object({}, strict)
 
 export const lease: ReturnType<typeof duration> = duration('How long the lease lasts; default 30s.')
 export const holder: TOptional<TString> = Type.Optional(
-  Type.String({ description: 'What an inspection calls the holder; default: the address of the client.' }),
+  Type.String({ description: 'Name of the holder in inspections; default: the address of the client.' }),
 )
 
 export const Extension: TObject<{ lease: typeof lease }> = Type.Object({ lease }, strict)
 
-/** The members that are there, and how the holder is called. */
+/** The defined members, and the name of the holder. */
 export function withHolder<Terms extends { holder?: string }>(
   request: FastifyRequest,
   terms: Terms,

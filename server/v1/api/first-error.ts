@@ -1,6 +1,6 @@
-// The first thing that is wrong with a value. Whoever asks TypeBox for errors has all of the value looked through, to its end, at a
-// microsecond for each element, and a body may hold a million. So the value is first narrowed down to the part that is wrong, by
-// checks that end at the first mistake, and TypeBox is asked of that alone.
+// Finds the first error of a value. TypeBox checks the whole value for its errors, at a microsecond per element, and a
+// body may have a million elements. So checks that stop at the first error narrow the value down, and TypeBox only gets
+// the invalid part.
 
 import type { TSchema } from '@fastify/type-provider-typebox'
 import { Compile } from 'typebox/compile'
@@ -8,7 +8,7 @@ import { Compile } from 'typebox/compile'
 export type Validator = Pick<ReturnType<typeof Compile>, 'Check' | 'Errors'>
 export type Finding = ReturnType<Validator['Errors']>[number]
 
-/** What of a schema is looked at here. */
+/** The parts of a schema that are used here. */
 interface Form {
   readonly anyOf?: readonly (TSchema & { readonly required?: readonly string[] })[]
   readonly properties?: Readonly<Record<string, TSchema>>
@@ -18,10 +18,10 @@ interface Form {
 type Members = Readonly<Record<string, unknown>>
 
 const ANYTHING = {}
-/** More than any schema allows of names that it does not say. */
+/** More unknown names than any schema allows. */
 const MOST_STRANGERS = 100
 
-/** Of a value that is not as the schema wants it. */
+/** For a value that does not match the schema. */
 export function firstError(schema: TSchema, value: unknown): Finding | undefined {
   return search(schema, value, '')
 }
@@ -40,7 +40,7 @@ function search(schema: TSchema, value: unknown, path: string): Finding | undefi
   const branch = anyOf?.find(({ required = [] }) => hasAll(value, required)) ?? anyOf?.at(-1)
   if (branch !== undefined) return search(branch, value, path)
   if (Array.isArray(value)) return inElements(items, value, path) ?? itself(schema, value, path)
-  return itself(schema, value, path) ?? inMembers(schema, value, path) ?? told(schema, value, path)
+  return itself(schema, value, path) ?? inMembers(schema, value, path) ?? errorOf(schema, value, path)
 }
 
 function hasAll(value: unknown, names: readonly string[]): boolean {
@@ -66,7 +66,7 @@ function inMembers(schema: TSchema, value: unknown, path: string): Finding | und
   return undefined
 }
 
-/** The members that the schema speaks of. */
+/** The members that the schema mentions. */
 function formsOf({ properties = {}, patternProperties = {} }: Form, value: Members): [string, TSchema][] {
   const named = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name))
   const alike = Object.entries(patternProperties).flatMap(([pattern, form]) => {
@@ -78,9 +78,9 @@ function formsOf({ properties = {}, patternProperties = {} }: Form, value: Membe
   return [...named, ...alike]
 }
 
-/** What is wrong with the value whatever its elements or members are. */
+/** An error of the value itself, without its elements or members. */
 function itself(schema: TSchema, value: unknown, path: string): Finding | undefined {
-  return told(shallow(schema), isMembers(value) ? withFewStrangers(schema, value) : value, path)
+  return errorOf(shallow(schema), isMembers(value) ? withFewStrangers(schema, value) : value, path)
 }
 
 const shallows = new WeakMap<object, TSchema>()
@@ -100,7 +100,7 @@ function allowing(forms: Readonly<Record<string, TSchema>>): Record<string, TSch
   return Object.fromEntries(Object.keys(forms).map((name) => [name, ANYTHING]))
 }
 
-/** Of members that the schema does not name few: there may be any number. */
+/** Keeps only a few of the members that the schema does not name: there may be any number. */
 function withFewStrangers({ properties = {} }: Form, value: Members): Members {
   const known = Object.keys(properties).filter((name) => Object.hasOwn(value, name))
   const strangers = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
@@ -108,7 +108,7 @@ function withFewStrangers({ properties = {} }: Form, value: Members): Members {
   return Object.fromEntries(names.map((name) => [name, value[name]]))
 }
 
-function told(schema: TSchema, value: unknown, path: string): Finding | undefined {
+function errorOf(schema: TSchema, value: unknown, path: string): Finding | undefined {
   const found = validatorOf(schema).Errors(value)[0]
   return found && { ...found, instancePath: path + found.instancePath }
 }
@@ -117,7 +117,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** As a part of a JSON pointer. */
+/** In the form of a part of a JSON pointer. */
 function written(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }

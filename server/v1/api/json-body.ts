@@ -1,5 +1,4 @@
-// Bodies are JSON in UTF-8 and nothing else. Their text is kept: what a message holds goes out to the
-// letter.
+// Bodies are JSON in UTF-8 and nothing else. Their text is kept, so that the content of messages is sent unchanged.
 
 import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
@@ -9,7 +8,7 @@ import { takesTooLong, TOO_MUCH } from '../../json/effort.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it was sent; empty when there was none. */
+    /** The body as it was sent; empty if there was none. */
     jsonText: string
   }
 }

@@ -36,7 +36,7 @@ test('a lease that was granted to a client which has left is given back', async 
   await app.close()
 })
 
-test('a request goes on waiting where there was no room for its answer, and is told so once its time is over', async () => {
+test('a request without room for its answer continues to wait, and reports that once its time is over', async () => {
   const noRoom = new DriverError('overloaded', 'the deadline passed before there was room for its answer')
   const reply = { raw: new EventEmitter() } as unknown as FastifyReply
   const waits = new Waits(60_000)

@@ -1,4 +1,4 @@
-// Leases that requests wait for. One that is granted to a client which has left is given back at once.
+// Leases that requests wait for. A lease granted to a client that has left is given back at once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -13,15 +13,15 @@ const REST_MS = 100
 
 export type Granted = Extract<DetachedLease, { status: 'granted' }>
 
-/** Leases of one lock or the like, by their tokens. */
+/** Leases of one lock, election or semaphore, by their tokens. */
 export interface Leases {
   acquireDetached(options: Waiting): Promise<DetachedLease<'held' | 'full'>>
   readonly byToken: Pick<LeasesByToken, 'release' | 'extend'>
 }
 
 /**
- * What `ask` resolves to, waiting for as long as the request and the service allow, and asking once more when
- * that was too short. Resolves to null when the client has left; throws when the service closes.
+ * The result of `ask`, which waits as long as the request and the service allow, and is called again if that was too
+ * short. Resolves to null if the client has left; throws if the service closes.
  */
 export async function askWaiting<Value>(
   reply: FastifyReply,
@@ -35,7 +35,7 @@ export async function askWaiting<Value>(
   return reply.raw.destroyed ? null : ask({})
 }
 
-/** Where there was no room for an answer nothing has happened: the request goes on waiting for as long as it says. */
+/** Without room for an answer nothing has happened: the request continues to wait until its own limit. */
 async function untilRoom<Value>(
   wait: Duration,
   signal: AbortSignal,
@@ -53,13 +53,13 @@ async function untilRoom<Value>(
   }
 }
 
-/** What a request asks for. */
+/** The terms of the request. */
 interface Wish {
   readonly leases: Pick<Leases, 'acquireDetached' | 'byToken'>
   readonly wait: Duration | undefined
 }
 
-/** Answers with the lease and its place: the path with its token behind, and a query. */
+/** Answers with the lease and its URL: the path with its token added, and a query. */
 export async function sendLease(
   reply: FastifyReply,
   parts: Pick<RouteParts, 'waits'>,
@@ -72,7 +72,7 @@ export async function sendLease(
   return reply.code(201).header('Location', `${path}/${token}${query}`).send({ token, leaseMs, expiresAtMs })
 }
 
-/** The lease, or null when nobody is there to use it. Throws Denial when it is not free in time. */
+/** The lease, or null if its client has left. Throws Denial if it is not free in time. */
 export async function leaseTo(
   reply: FastifyReply,
   { waits }: Pick<RouteParts, 'waits'>,

@@ -2,11 +2,14 @@ import type { Duration } from 'perilune'
 
 /** The limits of the native feed API. */
 export interface FeedLimits {
-  /** Bytes of a request that appends. No more than one script call carries, so that a request is all or nothing. */
+  /** Largest body of an append, in bytes: no more than one script call carries, so that an append is all or nothing. */
   readonly maxAppendBytes: number
-  /** Bytes of the body of any other request. */
+  /** Largest body of any other request, in bytes. */
   readonly maxOtherBytes: number
-  /** After which a waiting request is answered, whatever its `wait`: shorter than proxies keep silent connections. */
+  /**
+   * When a waiting request is answered at the latest, whatever its `wait`, in milliseconds: before proxies close silent
+   * connections.
+   */
   readonly maxWaitMs: number
   /** How long an event stream may be silent. */
   readonly heartbeat: Duration

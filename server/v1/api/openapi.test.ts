@@ -1,4 +1,4 @@
-// That answers match their schemas is held by every test that calls through testing/feed-api.ts.
+// Every test that uses testing/feed-api.ts also checks that answers match their schemas.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
@@ -31,7 +31,9 @@ function documented(): string[] {
   })
 }
 
-/** `…/keys/{key}` behind `/v1/once/{name}/keys/{key}/attempts` is the path up to `/keys`; `…/checks` replaces its end. */
+/**
+ * `…/keys/{key}` after `/v1/once/{name}/keys/{key}/attempts` is the path up to `/keys`; `…/checks` replaces its end.
+ */
 function inFull(path: string, before: string): string {
   if (!path.startsWith('…')) return path
   const [, first = ''] = path.split('/')
@@ -40,7 +42,7 @@ function inFull(path: string, before: string): string {
   return parts.slice(0, end).join('/') + path.slice(1)
 }
 
-test('the description is OpenAPI 3.1 and has every route of the docs, and no other', () => {
+test('the description is OpenAPI 3.1 and has exactly the routes of the docs', () => {
   expect(api.description.openapi).toBe('3.1.0')
   expect(
     described()
@@ -49,7 +51,7 @@ test('the description is OpenAPI 3.1 and has every route of the docs, and no oth
   ).toEqual(documented().toSorted())
 })
 
-test('every route that is described is there, and every method that is not is refused', async () => {
+test('every described route exists, and every other method is rejected', async () => {
   for (const [path, methods] of Object.entries(api.description.paths)) {
     const real = path.replace(/\{\w+\}/g, '1')
     const { headers, status } = await api.call('OPTIONS', real)
@@ -98,7 +100,7 @@ test('every parameter of a path and the headers that are read are described', ()
   expect(headers(`get ${feed}/tail`)).toContain('Last-Event-ID')
 })
 
-test('the description is written once', async () => {
+test('the description is generated once', async () => {
   const first = await api.call('GET', '/v1/openapi.json')
   const spied = vi.spyOn(JSON, 'stringify')
   onTestFinished(() => spied.mockRestore())

@@ -6,7 +6,7 @@ import { DEFAULT_TENANT } from '../../http/requests/tenant.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Headers that the route reads, with what they mean. */
+    /** Headers that the route reads, with their meanings. */
     described?: Readonly<Record<string, string>>
   }
 }
@@ -15,12 +15,12 @@ const INFO = {
   title: 'Perilune',
   version: '1',
   description:
-    'Feeds, queues, counters, locks, elections, semaphores, rate limits and idempotency keys over HTTP. Durations are texts with a unit (`30s`); in answers a span ends in `Ms`, an instant in `AtMs`.',
+    'Feeds, queues, counters, locks, elections, semaphores, rate limits and idempotency keys over HTTP. Durations are texts with a unit (`30s`). In answers, durations end in `Ms` and times in `AtMs`.',
 }
 const TENANT = {
   type: 'string',
   maxLength: 256,
-  description: `The tenant, whose things no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
+  description: `The tenant, whose data no other tenant sees; default \`${DEFAULT_TENANT}\`.`,
 }
 
 /** Describes every route that is registered after it. */
@@ -29,7 +29,9 @@ export async function describeRoutes(app: App): Promise<void> {
   await app.register(swagger, { openapi, hideUntagged: true, transform: addTenant })
 }
 
-/** Serves the description at `openapi.json`. It is written once: it takes milliseconds, and nobody takes turns for it. */
+/**
+ * Serves the description at `openapi.json`. It is generated once, because that takes milliseconds outside of any turn.
+ */
 export function serveDescription(app: App): void {
   let written: Buffer | undefined
   app.get('/openapi.json', async (_request, reply) => {
@@ -38,7 +40,7 @@ export function serveDescription(app: App): void {
   })
 }
 
-/** Headers are only described here: the routes read them, for a header that is sent twice is refused. */
+/** Headers are only described here: the routes read them, because a repeated header must be rejected. */
 const addTenant: SwaggerTransform = ({ schema, url }) => {
   const { described = {} } = schema ?? {}
   const others = Object.entries(described).map(([name, description]) => [

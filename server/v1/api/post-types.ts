@@ -1,5 +1,5 @@
-// Every POST is application/json, also one without a body: a page of another origin cannot send that without being asked first, not
-// even in a browser that hides whose page it is.
+// Every POST must be application/json, also one without a body: a page of another origin cannot send that without a
+// preflight request, even in a browser that hides the origin.
 
 import type { App } from '../../http/fastify.ts'
 import { unsupportedMediaType } from '../../http/answers/problems.ts'
@@ -7,7 +7,7 @@ import { answers } from './answers.ts'
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 
-/** To be called before the routes. */
+/** To be called before the routes are added. */
 export function takeJsonPostsOnly(app: App): void {
   app.addHook('onRequest', async ({ raw }) => {
     const { 'content-type': type = '' } = raw.headers

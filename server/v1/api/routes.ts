@@ -1,4 +1,4 @@
-// How a route of /v1 is declared: what may be asked, what is answered, and what is done.
+// How a route of /v1 is declared: its arguments, its answers, and its handler.
 
 import { type Static, type TProperties, type TSchema, Type } from '@fastify/type-provider-typebox'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
@@ -10,25 +10,25 @@ import type { NoQuery } from './arguments.ts'
 import type { FeedLimits } from './limits.ts'
 import type { Waits } from './waits.ts'
 
-/** What the routes of all structures need. */
+/** The objects that the routes of all structures need. */
 export interface RouteParts {
   readonly perilune: Perilune
   readonly waits: Waits
   readonly limits: FeedLimits
 }
 
-/** What holds for one method of a path. */
+/** The terms of one method of a path. */
 export interface RouteTerms<Query extends TSchema, Body extends TSchema> {
   readonly description?: string
-  /** By default that of all routes. */
+  /** Default: the query of all routes. */
   readonly query?: Query
   readonly body?: Body
-  /** Whether the body may be as large as what is appended; by default it is small. */
+  /** Whether the body may be as large as that of an append; by default it is small. */
   readonly large?: boolean
-  /** Headers that the route reads, with what they mean. */
+  /** Headers that the route reads, with their meanings. */
   readonly described?: Readonly<Record<string, string>>
   readonly answers: Answers
-  /** Statuses of problems, beside those that every route has, or every body. */
+  /** Statuses of problems, in addition to those of every route and every body. */
   readonly or?: readonly number[]
   readonly config?: FastifyContextConfig
   readonly exposeHeadRoute?: boolean
@@ -60,17 +60,17 @@ type Declare<UsualQuery extends TSchema> = <
   url: Url,
   summary: string,
   terms: RouteTerms<Query, Body>,
-  /** Where it tells nothing the answer is 204. */
+  /** If it returns undefined, the answer is 204. */
   handler: (request: RouteRequest<Url, Query, Body>, reply: FastifyReply) => Promise<unknown>,
 ) => void
 
-/** What holds for all routes of a kind. */
+/** The terms of all routes of a kind. */
 interface Usual<Query extends TSchema> {
-  /** Where they stand in the description. */
+  /** Their section in the description. */
   readonly tag: string
-  /** What stands in their paths, by its name. */
+  /** The parameters of their paths, by name. */
   readonly path: Readonly<Record<string, TSchema>>
-  /** What they may be asked; null where it does not matter. */
+  /** Their query; null if any is accepted. */
   readonly query: Query | null
 }
 
@@ -94,7 +94,7 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
     this.#usual = usual
   }
 
-  /** Routes of which something else holds. */
+  /** Routes with some terms changed. */
   with(changed: Partial<Omit<Usual<Query>, 'query'>>): Routes<Query>
   with<Other extends TSchema>(changed: Partial<Usual<Other>>): Routes<Other>
   with({ path, ...changed }: Partial<Usual<TSchema>>): Routes<TSchema> {
@@ -128,11 +128,11 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
       ...(config === undefined ? {} : { config }),
       ...(exposeHeadRoute === undefined ? {} : { exposeHeadRoute }),
       handler: async (request, reply) => {
-        const told = await handler(request as unknown as RouteRequest<Url, Own, Body>, reply)
-        // A reply that is returned tells nothing here either: it is awaited until it has been sent, or its client has left. What is
-        // to be sent still, and to whom, Fastify knows.
-        if (told === undefined && !reply.raw.headersSent) reply.code(204)
-        return told
+        const result = await handler(request as unknown as RouteRequest<Url, Own, Body>, reply)
+        // A returned reply is undefined here too: it is awaited until it has been sent, or its client has left. Fastify
+        // knows what is still to be sent.
+        if (result === undefined && !reply.raw.headersSent) reply.code(204)
+        return result
       },
     })
   }

@@ -1,12 +1,12 @@
-// What is stored and is no JSON, as answers show it.
+// Stored data that is not JSON, in the form of answers.
 
 import { type TProperties, Type } from '@fastify/type-provider-typebox'
 import type { Undecodable } from 'perilune'
 
 /** Members of an answer. */
 export const undecoded: TProperties = {
-  base64: Type.String({ description: 'The bytes that are stored.' }),
-  error: Type.String({ description: 'Why they are no JSON.' }),
+  base64: Type.String({ description: 'The stored bytes.' }),
+  error: Type.String({ description: 'Why they are not JSON.' }),
 }
 
 export function encodeUndecoded({ bytes, error }: Undecodable): string {

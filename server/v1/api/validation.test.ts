@@ -21,13 +21,13 @@ function errorOf(messages: unknown): string {
   return error?.message ?? 'none'
 }
 
-test('what is wrong in a list is told by its place, also far behind', () => {
+test('an error in a list is reported with its position, also far into the list', () => {
   const good = Array.from({ length: 900 }, () => ({ body: 1 }))
   expect(errorOf([...good, { body: 'x' }])).toBe('messages[900].body must be integer')
   expect(errorOf([...good, ...good])).toBe('messages must not have more than 1000 items')
 })
 
-test('of a list that is far too long few elements are looked at', () => {
+test('of a list that is far too long few elements are checked', () => {
   let looks = 0
   const element = {
     get body() {
@@ -49,8 +49,8 @@ test.each<[string, string, (counted: (value: object) => object) => object]>([
     'messages[2].tags[0] must be string',
     (counted) => ({ tags: counted(Array(MANY).fill(1)) }),
   ],
-  ['names that nobody knows', 'messages[2].name0 is not known here', (counted) => counted(named('a'))],
-])('of %s that is wrong the first mistake alone is looked for', (_what, told, wrong) => {
+  ['names that are unknown', 'messages[2].name0 is not known here', (counted) => counted(named('a'))],
+])('of %s only the first error is searched', (_what, expected, wrong) => {
   let looks = 0
   const get = (of: object, name: string | symbol): unknown => {
     looks += 1
@@ -58,16 +58,16 @@ test.each<[string, string, (counted: (value: object) => object) => object]>([
   }
 
   const member = wrong((value) => new Proxy(value, { get }))
-  expect(errorOf([{ body: 1 }, { body: 2 }, Object.assign(member, { body: 3 })])).toBe(told)
+  expect(errorOf([{ body: 1 }, { body: 2 }, Object.assign(member, { body: 3 })])).toBe(expected)
   expect(looks).toBeLessThan(1000)
 })
 
-test('a list in a list that is too long is told as that', () => {
+test('a list in a list that is too long is reported as such', () => {
   expect(errorOf([{ body: 1, tags: Array(MANY).fill('a') }])).toBe(
     'messages[0].tags must not have more than 20 items',
   )
 })
 
-test('a member of any name is told by it', () => {
+test('a member of any name is reported by its name', () => {
   expect(errorOf([{ body: 1, limits: { a: 1, 'b/c': 'x' } }])).toBe('messages[0].limits.b~1c must be integer')
 })

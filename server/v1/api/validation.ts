@@ -1,4 +1,4 @@
-// Requests against their schemas. Nothing is guessed: what is not known is refused, by its name.
+// Checks requests against their schemas. Nothing is guessed: an unknown name is rejected.
 
 import type { TSchema } from '@fastify/type-provider-typebox'
 import type { FastifySchemaCompiler } from 'fastify'
@@ -17,13 +17,13 @@ export const compileSchema: FastifySchemaCompiler<TSchema> = ({ schema, httpPart
   }
 }
 
-/** A query's texts as the values that the schema wants. */
+/** The texts of a query as values of the schema's types. */
 function readQuery(schema: object, query: Query): Record<string, unknown> {
   const properties = 'properties' in schema ? (schema.properties as Properties) : {}
   const entries = Object.entries(query).flatMap(([name, texts]) => {
     if (texts.length > 1) throw new InvalidArgumentError(name, 'must be given once')
     const text = textOf(query, name)
-    // What is known and has no value is as if it had not been given.
+    // A known parameter without a value is treated as missing.
     if (text === undefined && Object.hasOwn(properties, name)) return []
     return [[name, toValue(text ?? '', properties[name]?.type)] as const]
   })

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { expect, test } from 'vitest'
 import { Waits } from './waits.ts'
 
-/** What waits look at of an answer. */
+/** The parts of an answer that waits use. */
 class Answer extends EventEmitter {
   destroyed = false
 
@@ -17,7 +17,7 @@ class Answer extends EventEmitter {
   }
 }
 
-test('a wait whose client has left before it began is over, and nothing of it is kept', async () => {
+test('a wait whose client has left before it began is over, and leaves nothing', async () => {
   const waits = new Waits(1000)
   const answer = new Answer()
   answer.leave()
@@ -28,7 +28,7 @@ test('a wait whose client has left before it began is over, and nothing of it is
   expect([signal.aborted, waits.count, answer.listenerCount('close')]).toEqual([true, 0, 0])
 })
 
-test('a wait whose client leaves meanwhile is over, and nothing of it is kept', () => {
+test('a wait whose client leaves meanwhile is over, and leaves nothing', () => {
   const waits = new Waits(1000)
   const answer = new Answer()
   const signal = waits.begin(answer.reply)
@@ -39,7 +39,7 @@ test('a wait whose client leaves meanwhile is over, and nothing of it is kept', 
   expect([signal.aborted, waits.count]).toEqual([true, 0])
 })
 
-test('waits that come when the service has closed are over', () => {
+test('waits that begin after the service has closed are over', () => {
   const waits = new Waits(1000)
   const answer = new Answer()
   const before = waits.begin(answer.reply)

@@ -1,5 +1,5 @@
-// Requests that wait. Each ends when its client leaves, and all of them when the service closes, so that
-// nothing listens for a client that is not there.
+// Requests that wait. Each ends when its client leaves, and all of them when the service closes, so that nothing
+// listens for a client that has left.
 
 import type { FastifyReply } from 'fastify'
 
@@ -8,12 +8,12 @@ export class Waits {
   readonly #maxMs: number
   #closed = false
 
-  /** `maxMs`: the longest that `during` waits. */
+  /** `maxMs`: the longest wait of `during`. */
   constructor(maxMs: number) {
     this.#maxMs = maxMs
   }
 
-  /** How many requests wait. */
+  /** The number of waiting requests. */
   get count(): number {
     return this.#open.size
   }
@@ -23,11 +23,11 @@ export class Waits {
     return this.#closed
   }
 
-  /** A signal that aborts when the answer is over, however it ends, or when the service closes. */
+  /** A signal that aborts when the answer ends in any way, or when the service closes. */
   begin({ raw }: FastifyReply): AbortSignal {
     const controller = new AbortController()
     if (this.#closed || raw.destroyed) {
-      // That the client has left is told once, and was told before.
+      // The event of the client's end is emitted once, and has already been.
       controller.abort()
       return controller.signal
     }
@@ -39,7 +39,7 @@ export class Waits {
     return controller.signal
   }
 
-  /** The value of the work, or null when its waiting was ended before there was one. */
+  /** The value of the work, or null if its wait was ended before there was one. */
   async during<Value>(
     reply: FastifyReply,
     work: (signal: AbortSignal) => Promise<Value>,
@@ -60,7 +60,7 @@ export class Waits {
     }
   }
 
-  /** Ends all waits, and those that come. */
+  /** Ends all waits, and later ones at their start. */
   close(): void {
     this.#closed = true
     for (const controller of this.#open) controller.abort()

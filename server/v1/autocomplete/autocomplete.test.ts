@@ -15,7 +15,7 @@ const add = (index: string, body: unknown): Promise<HttpAnswer> =>
 const suggest = (index: string, query = ''): Promise<HttpAnswer> =>
   api.call('GET', `${index}/suggestions${query}`)
 
-test('entries are suggested with their payloads to the letter, the greatest score first', async () => {
+test('entries are suggested with unchanged payloads, the greatest score first', async () => {
   const index = newIndex()
   const payload = '{"far": 1e400, "sum": 9007199254740993}'
   const body = `{"entries": [{"text": "Reykjavík", "score": 1, "payload": ${payload}}, {"score": 2, "text": "Reykjanes", "id": "r"}]}`
@@ -46,7 +46,7 @@ test('an entry is replaced by its id, and removed', async () => {
   expect((await suggest(index)).json.suggestions).toEqual([])
 })
 
-test('an index is seen, and cleared', async () => {
+test('an index is inspected, and cleared', async () => {
   const index = newIndex()
   await add(index, { entries: [{ text: 'New York', ttl: '1h' }] })
 
@@ -60,7 +60,7 @@ test('an index is seen, and cleared', async () => {
   expect((await api.call('GET', index)).json).toMatchObject({ entries: 0, codec: null })
 })
 
-test('what is wrong is named', async () => {
+test('an invalid argument is named', async () => {
   const index = newIndex()
   const wrong = [
     await add(index, { entries: [{ text: '' }] }),

@@ -12,22 +12,26 @@ const url = '/autocomplete/:name'
 const path = { id: Type.String({ minLength: 1, description: 'The id of an entry; by default its text.' }) }
 const Entry = Type.Object(
   {
-    text: Type.String({ description: 'What is suggested; up to 512 bytes.' }),
-    id: Type.Optional(Type.String({ description: 'Which entry it is; default: the text.' })),
-    score: Type.Optional(Type.Integer({ description: 'The greater the sooner; default 0.' })),
-    payload: Type.Optional(Type.Unknown({ description: 'Any JSON; kept to the letter.' })),
-    ttl: duration('When it is gone by itself; default: never.'),
+    text: Type.String({ description: 'The text to suggest; up to 512 bytes.' }),
+    id: Type.Optional(Type.String({ description: 'The id of the entry; default: its text.' })),
+    score: Type.Optional(
+      Type.Integer({ description: 'Entries with a greater score come first; default 0.' }),
+    ),
+    payload: Type.Optional(Type.Unknown({ description: 'Any JSON; stored unchanged.' })),
+    ttl: duration('When it expires; default: never.'),
   },
   strict,
 )
 const Entries = Type.Object({ entries: Type.Array(Entry, { minItems: 1, maxItems: 1000 }) }, strict)
 const Question = Type.Object(
   {
-    query: Type.Optional(Type.String({ description: 'What was typed; default: nothing, which all match.' })),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; default 10.' }),
+    query: Type.Optional(
+      Type.String({ description: 'The typed text; default: empty, which all entries match.' }),
     ),
-    fuzzy: Type.Optional(Type.Boolean({ description: 'Whether those one edit away follow.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100, description: 'The maximum number; default 10.' }),
+    ),
+    fuzzy: Type.Optional(Type.Boolean({ description: 'Whether matches with one edit follow.' })),
   },
   strict,
 )
@@ -35,14 +39,11 @@ const SuggestionSchema = object({
   id: Type.String(),
   text: Type.String({ description: 'As it was added.' }),
   score: Type.Integer(),
-  edited: Type.Boolean({ description: 'Whether it matches with one edit only.' }),
-  payload: Type.Unknown({ description: 'Any JSON, to the letter; null where there is none.' }),
+  edited: Type.Boolean({ description: 'Whether it only matches with one edit.' }),
+  payload: Type.Unknown({ description: 'Any JSON, unchanged; null if there is none.' }),
 })
 const added: Answers = {
-  200: json(
-    'How many were new, and how many took the place of another.',
-    object({ added: Count, replaced: Count }),
-  ),
+  200: json('How many were new, and how many replaced another.', object({ added: Count, replaced: Count })),
 }
 const suggested: Answers = {
   200: json('The greatest score first.', object({ suggestions: Type.Array(SuggestionSchema) })),
@@ -82,7 +83,7 @@ function addEntries(routes: Routes, open: Open): void {
     `${url}/entries`,
     'Add',
     {
-      description: 'An entry takes the place of the one with its id. The same may be added again.',
+      description: 'An entry replaces the one with its id. The same request may be repeated.',
       body: Entries,
       answers: added,
       large: true,

@@ -3,7 +3,7 @@
 import type { NewEntry, Suggestion } from 'perilune'
 import { findElementsOf, findMember, findStart } from '../../json/slices.ts'
 
-/** `given`: the list `entries` of the request, `text`: the request as it was sent. */
+/** `given`: the list `entries` of the request; `text`: the request as it was sent. */
 export function newEntries(given: readonly NewEntry<unknown>[], text: string): NewEntry<string>[] {
   const slices = findElementsOf(text, findStart(text), 'entries')
   return given.map((each, at) => {
@@ -14,11 +14,11 @@ export function newEntries(given: readonly NewEntry<unknown>[], text: string): N
   })
 }
 
-/** JSON of suggestions, each with its payload to the letter. */
+/** JSON of suggestions, each with its unchanged payload. */
 export function suggestionsText(suggestions: readonly Suggestion<string>[]): string {
-  const told = suggestions.map(({ payload, ...rest }) => {
+  const texts = suggestions.map(({ payload, ...rest }) => {
     const others = JSON.stringify(rest).slice(0, -1)
     return `${others},"payload":${payload ?? 'null'}}`
   })
-  return `{"suggestions":[${told.join(',')}]}`
+  return `{"suggestions":[${texts.join(',')}]}`
 }

@@ -1,4 +1,4 @@
-// What the answers of caches look like.
+// The form of the answers of caches.
 
 import { Type } from '@fastify/type-provider-typebox'
 import {
@@ -15,10 +15,10 @@ import {
   Token,
 } from '../api/answers.ts'
 
-const Value = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const Value = Type.Unknown({ description: 'Any JSON, exactly as it was sent.' })
 const KeptValue = object({
   value: Value,
-  fresh: Type.Boolean({ description: 'False when it is stale.' }),
+  fresh: Type.Boolean({ description: 'False if it is stale.' }),
   createdAtMs: Instant,
   freshUntilMs: Instant,
   staleUntilMs: Instant,
@@ -27,7 +27,7 @@ const Stored = Type.Union([
   object({ stored: Type.Literal(true), freshUntilMs: Instant, staleUntilMs: Instant }),
   object({
     stored: Type.Literal(false),
-    version: Type.Integer({ minimum: 1, description: 'The one that is known, as great or greater.' }),
+    version: Type.Integer({ minimum: 1, description: 'The stored version, which is as great or greater.' }),
   }),
 ])
 const Load = object({
@@ -44,25 +44,25 @@ const Picture = object({
   freshUntilMs: orNull(Instant),
   staleUntilMs: orNull(Instant),
   version: orNull(Count),
-  negative: Type.Boolean({ description: 'Whether the value is that there is none.' }),
+  negative: Type.Boolean({ description: 'Whether it is cached that there is no value.' }),
   bytes: Count,
   codec: orNull(Type.String()),
   tags: Type.Array(Type.String()),
   load: orNull(object({ token: Token, expiresAtMs: Instant })),
 })
-const place = { Location: { type: 'string', description: 'The place of the load.' } }
+const place = { Location: { type: 'string', description: 'The URL of the load.' } }
 
-export const kept: Answers = { 200: json('What is kept.', KeptValue) }
-export const stored: Answers = { 200: json('What became of it.', Stored) }
+export const kept: Answers = { 200: json('The cached value.', KeptValue) }
+export const stored: Answers = { 200: json('The outcome.', Stored) }
 export const invalidated: Answers = {
-  200: json('Forgotten; how many values there were, of a tag null.', object({ invalidated: orNull(Count) })),
+  200: json('Deleted; the number of values, null for a tag.', object({ invalidated: orNull(Count) })),
 }
 export const forgotten: Answers = { 204: nothing('Forgotten.') }
 export const picture: Answers = { 200: json('The key at one instant.', Picture) }
 export const loading: Answers = {
-  200: json('What is kept: there is nothing to load.', KeptValue),
-  201: { ...json('Load it, then put its value.', Load), headers: place },
-  409: problem('Somebody else loads it, or has failed to: `loading`, `load-failed`.'),
+  200: json('The cached value: nothing to load.', KeptValue),
+  201: { ...json('Load the value, then put it.', Load), headers: place },
+  409: problem('Another client loads it, or has failed to: `loading`, `load-failed`.'),
 }
 export const extended: Answers = {
   200: json('Extended.', object({ load: Type.String(), leaseMs: Span, expiresAtMs: Instant })),

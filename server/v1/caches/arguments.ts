@@ -1,4 +1,4 @@
-// The arguments of requests for caches, and the cache that a request means.
+// The arguments of requests for caches, and the cache of a request.
 
 import type { TArray, TInteger, TObject, TOptional, TString, TUnknown } from '@fastify/type-provider-typebox'
 import { Type } from '@fastify/type-provider-typebox'
@@ -13,21 +13,24 @@ type Lasting = ReturnType<typeof duration>
 
 const key: TString = Type.String({ minLength: 1, description: 'The key of a value; up to 512 bytes.' })
 const load: TString = Type.String({ minLength: 1, description: 'The `load` of an election.' })
-/** What stands in the paths of caches. */
+/** The parameters in the paths of caches. */
 export const path: Readonly<Record<'key' | 'load', TString>> = { key, load }
 export const tags: TOptional<TArray<TString>> = Type.Optional(
   Type.Array(Type.String(), {
     maxItems: 16,
-    description: 'The value ends when one of these is invalidated.',
+    description: 'The value ends when one of these tags is invalidated.',
   }),
 )
-const value: TUnknown = Type.Unknown({ description: 'Any JSON; kept to the letter.' })
-const ttl: Lasting = duration('How long it is served without question; default 1m.')
+const value: TUnknown = Type.Unknown({ description: 'Any JSON; stored unchanged.' })
+const ttl: Lasting = duration('How long it is fresh; default 1m.')
 const staleWhileRevalidate: Lasting = duration(
   'How long it may be served after that, while it is loaded again; default 0s.',
 )
 const version: TOptional<TInteger> = Type.Optional(
-  Type.Integer({ minimum: 1, description: 'Rises with every change: one that is not greater is refused.' }),
+  Type.Integer({
+    minimum: 1,
+    description: 'Increases with every change: a version that is not greater is rejected.',
+  }),
 )
 type LoadedMembers = {
   value: TUnknown
@@ -44,10 +47,10 @@ export const NewValue: TObject<LoadedMembers & { tags: typeof tags }> = Type.Obj
   strict,
 )
 
-/** There is no loader that could answer instead, so who asks has as long as in all other calls. */
+/** The service has no loader to fall back on, so callers get the deadline of all other calls. */
 const STORE_WITHIN = '5s'
 
-/** The members that say how a value is kept. */
+/** The members with the terms of storage. */
 export function howToKeep<Body extends { value: unknown }>(body: Body): Omit<Body, 'value'> {
   const { value: _value, ...how } = body
   return how

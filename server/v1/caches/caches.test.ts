@@ -16,7 +16,7 @@ const post = (place: string, body: unknown = {}): Promise<HttpAnswer> => api.cal
 const get = (place: string): Promise<HttpAnswer> => api.call('GET', place)
 const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
 
-test('a value is set and read to the letter', async () => {
+test('a value is set and read unchanged', async () => {
   const key = keyOf(newCache())
   const value = '{"sum": 9007199254740993, "far": 1e400}'
 
@@ -29,21 +29,21 @@ test('a value is set and read to the letter', async () => {
   expect(kept.json).toMatchObject({ fresh: true, freshUntilMs: stored.json.freshUntilMs })
 })
 
-test('a version that is not greater is refused', async () => {
+test('a version that is not greater is rejected', async () => {
   const key = keyOf(newCache())
   expect((await put(`${key}/value`, { value: 1, version: 7 })).json).toMatchObject({ stored: true })
   expect((await put(`${key}/value`, { value: 2, version: 7 })).json).toEqual({ stored: false, version: 7 })
   expect((await get(`${key}/value`)).json.value).toBe(1)
 })
 
-test('that there is nothing is kept, too', async () => {
+test('the absence of a value is cached, too', async () => {
   const key = keyOf(newCache())
   await put(`${key}/value`, { value: null })
   expect((await get(`${key}/value`)).json).toMatchObject({ value: null, fresh: true })
   expect((await get(key)).json).toMatchObject({ state: 'fresh', negative: true })
 })
 
-test('a key is seen, and forgotten', async () => {
+test('a key is inspected, and deleted', async () => {
   const key = keyOf(newCache())
   expect((await get(key)).json).toMatchObject({ key: 'user/42', state: 'absent', load: null })
   expect(codeOf(await get(`${key}/value`))).toEqual([404, 'not-found'])
@@ -54,7 +54,7 @@ test('a key is seen, and forgotten', async () => {
   expect(codeOf(await get(`${key}/value`))).toEqual([404, 'not-found'])
 })
 
-test('several keys are forgotten, or all values with a tag', async () => {
+test('several keys are deleted, or all values with a tag', async () => {
   const cache = newCache()
   for (const key of ['a', 'b']) await put(`${keyOf(cache, key)}/value`, { value: key, tags: ['t'] })
   await put(`${keyOf(cache, 'c')}/value`, { value: 'c', tags: ['t'] })
@@ -66,7 +66,7 @@ test('several keys are forgotten, or all values with a tag', async () => {
 })
 
 describe('a load', () => {
-  test('is for one client at a time, and everybody gets what it found', async () => {
+  test('is for one client at a time, and all get its result', async () => {
     const key = keyOf(newCache())
     const elected = await post(`${key}/loads`, { lease: '1m' })
     expect(elected.status).toBe(201)
@@ -85,7 +85,7 @@ describe('a load', () => {
     expect((await put(`${place}/value`, { value: 2, ttl: '1h' })).json).toEqual(done.json)
   })
 
-  test('is refused when the key was invalidated or set meanwhile', async () => {
+  test('is rejected if the key was invalidated or set meanwhile', async () => {
     for (const meanwhile of ['DELETE', 'PUT']) {
       const key = keyOf(newCache())
       const place = (await post(`${key}/loads`)).headers.get('location') ?? ''
@@ -97,7 +97,7 @@ describe('a load', () => {
     }
   })
 
-  test('counts under the tags that it was asked for with, as they were before', async () => {
+  test('uses the tags that it was requested with, as they were before', async () => {
     const cache = newCache()
     const key = keyOf(cache)
     const tags = ['t']
@@ -114,7 +114,7 @@ describe('a load', () => {
     expect((await post(`${key}/loads`, { tags })).status).toBe(201)
   })
 
-  test('of a stale value is for one client, and the others get that', async () => {
+  test('of a stale value is for one client, and the others get that value', async () => {
     const key = keyOf(newCache())
     await put(`${key}/value`, { value: 'old', ttl: '1ms', staleWhileRevalidate: '1h' })
     await expect.poll(async () => (await get(`${key}/value`)).json.fresh).toBe(false)
@@ -150,7 +150,7 @@ describe('a load', () => {
     expect(codeOf(await api.call('DELETE', place))).toEqual([410, 'lease-lost'])
   })
 
-  test('that a client waits for who has left is loaded by another one', async () => {
+  test('that was granted to a client which has left is done by another one', async () => {
     const key = keyOf(newCache())
     const place = (await post(`${key}/loads`)).headers.get('location') ?? ''
     const leaving = new AbortController()
@@ -169,7 +169,7 @@ describe('a load', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const wrong: [argument: string, method: string, path: string, body: unknown][] = [
     ['value', 'PUT', '/keys/k/value', {}],
     ['version', 'PUT', '/keys/k/value', { value: 1, version: 0 }],
@@ -186,20 +186,20 @@ describe('what is wrong', () => {
     ['load', 'PATCH', '/keys/k/loads/WzEsMl0', {}],
     ['value', 'PUT', '/keys/k/loads/x/value', { ttl: '1s' }],
   ]
-  test.each(wrong)('is refused by its name: %s of %s %s', async (argument, method, path, body) => {
+  test.each(wrong)('is rejected by its name: %s of %s %s', async (argument, method, path, body) => {
     const { status, json } = await api.call(method, `${newCache()}${path}`, { body })
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
   })
 })
 
-/** How many wait for the load of a key. */
+/** How many requests wait for the load of a key. */
 async function waitersOf(key: string): Promise<number> {
   const [, , , cache = ''] = key.split('/')
   const [hash = ''] = await api.client.keys(`*${cache}*:load`)
   return ((await api.client.hget(hash, 'waiters')) ?? '').split(' ').filter((id) => id !== '').length
 }
 
-test('bytes of somebody else in the place of a value are no value, and make room for one', async () => {
+test('foreign bytes in the place of a value are no value, and are replaced by one', async () => {
   const name = randomUUID()
   const path = `${keyOf(`/v1/caches/${name}`)}/value`
   await put(path, { value: 1 })

@@ -28,7 +28,7 @@ function values(routes: Routes): void {
     `${url}/value`,
     'Set',
     {
-      description: 'A load that is under way is revoked: what it finds may be older.',
+      description: 'A running load is revoked: its result may be older.',
       body: NewValue,
       answers: stored,
       large: true,
@@ -42,7 +42,7 @@ function values(routes: Routes): void {
   routes.get(
     `${url}/value`,
     'Find',
-    { description: 'It never has anybody load the value.', answers: kept, or: [404] },
+    { description: 'Never elects the caller to load the value.', answers: kept, or: [404] },
     async (request, reply) => {
       const { key } = request.params
       const found = await cacheOf(routes.perilune, request).getEntry(key)
@@ -68,7 +68,7 @@ function invalidate(routes: Routes): void {
     '/caches/:name/invalidations',
     'Invalidate keys or a tag',
     {
-      description: 'Whoever asks after that never gets what was made before.',
+      description: 'Requests after that never get an older value.',
       body: Invalidation,
       answers: invalidated,
       large: true,

@@ -1,4 +1,4 @@
-// Loads by clients: one of them is elected to make a value, and hands it in.
+// Loads by clients: one of them is elected to load a value, and puts it.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -16,7 +16,7 @@ const Wish = Type.Object({ lease, tags: valueTags }, strict)
 const Failing = Type.Object(
   {
     reason: Type.Optional(
-      Type.String({ maxLength: 1000, description: 'For those who wait; default: one of them loads.' }),
+      Type.String({ maxLength: 1000, description: 'For waiting clients; default: one of them loads.' }),
     ),
   },
   strict,
@@ -35,7 +35,7 @@ function elect(routes: Routes): void {
     'Get or load',
     {
       query: WaitQuery,
-      description: 'What is kept; or, for one client at a time, the election to load it.',
+      description: 'The cached value; or, for one client at a time, the election to load it.',
       body: Wish,
       answers: loading,
     },
@@ -46,7 +46,7 @@ function elect(routes: Routes): void {
       const ask = (waiting: Waiting) => cache.loadDetached(key, { tags: given, ...waiting })
       const found = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, ask)
       if (found === null) return reply.code(204).send()
-      // Nobody is there to load.
+      // The client has left before it could load.
       if (found.status === 'elected' && reply.raw.destroyed) await cache.byToken.fail(key, found.load)
       return sendLoad(request, reply, found)
     },
@@ -69,7 +69,7 @@ function sendLoad(
         .send(load)
     }
     case 'loading':
-      throw new Denial('loading', 'Somebody else loads it.', { retryAfterMs: found.retryAfterMs })
+      throw new Denial('loading', 'Another client loads it.', { retryAfterMs: found.retryAfterMs })
     default:
       throw new Denial('load-failed', found.reason)
   }
@@ -80,7 +80,7 @@ function complete(routes: Routes): void {
     `${url}/:load/value`,
     'Put the value',
     {
-      description: 'Refused when it was invalidated or set meanwhile, or when another load has begun.',
+      description: 'Rejected if it was invalidated or set meanwhile, or if another load has begun.',
       body: Loaded,
       answers: stored,
       or: [410],

@@ -1,9 +1,9 @@
-// Values as a request has them. They stay the text that was sent.
+// Values of a request. They stay the text that was sent.
 
 import { type FoundValue, InvalidArgumentError } from 'perilune'
 import { findMember, findStart } from '../../json/slices.ts'
 
-/** The member `value` of a request; null where that is what it says. `text`: the request as it was sent. */
+/** The text of the member `value` of a request; null if it is null. `text`: the request as it was sent. */
 export function valueIn(text: string): string | null {
   const slice = findMember(text, findStart(text), 'value')
   if (slice === null) throw new InvalidArgumentError('value', 'is missing')
@@ -11,7 +11,7 @@ export function valueIn(text: string): string | null {
   return value === 'null' ? null : value
 }
 
-/** JSON of a value that is kept; the library may have kept that there is none. */
+/** JSON of a cached value; the library may have cached that there is none. */
 export function keptText({
   value,
   fresh,

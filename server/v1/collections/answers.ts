@@ -1,4 +1,4 @@
-// What the answers of collections look like.
+// The form of the answers of collections.
 
 import { Type } from '@fastify/type-provider-typebox'
 import { type Answers, Count, Instant, json, Name, nothing, object, orNull } from '../api/answers.ts'
@@ -14,7 +14,7 @@ const Page = object({
   items: Type.Array(
     Type.Unknown({ description: 'A value; a pair of field and value, or of value and score.' }),
   ),
-  next: orNull(Type.String({ description: 'Where to read on; null on the last page.' })),
+  next: orNull(Type.String({ description: 'Where the next page begins; null on the last page.' })),
   gap: Type.Boolean({ description: 'Items left the head of a list before they were read.' }),
   size: Count,
   version: Version,
@@ -34,11 +34,11 @@ const Picture = Type.Union([
   }),
 ])
 
-export const replaced: Answers = { 200: json('What became of it; `refused` for an older version.', Replaced) }
+export const replaced: Answers = { 200: json('The outcome; `refused` for an older version.', Replaced) }
 export const page: Answers = {
-  200: json('A page; or `replaced`: `after` is of items that are there no more.', Type.Union([Page, Moved])),
+  200: json('A page; or `replaced`: the items of `after` do not exist any more.', Type.Union([Page, Moved])),
 }
 export const added: Answers = { 200: json('Added.', object({ size: Count, added: Count, removed: Count })) }
 export const removed: Answers = { 200: json('Removed.', object({ size: Count, removed: Count })) }
 export const picture: Answers = { 200: json('The collection at one instant.', Picture) }
-export const cleared: Answers = { 204: nothing('There is no such collection any more.') }
+export const cleared: Answers = { 204: nothing('The collection does not exist any more.') }

@@ -15,7 +15,7 @@ const post = (place: string, body: unknown): Promise<HttpAnswer> => api.call('PO
 const get = (place: string): Promise<HttpAnswer> => api.call('GET', place)
 const codeOf = ({ status, json }: HttpAnswer): unknown[] => [status, json.code]
 
-test('a list is replaced, judged by its version, and read to the letter', async () => {
+test('a list is replaced, checked by its version, and read unchanged', async () => {
   const place = newPlace('list')
   const body = '{"version": 7, "items": ["a", {"sum": 9007199254740993, "far": 1e400}, null]}'
   expect((await put(place, body)).json).toMatchObject({ status: 'replaced', size: 3 })
@@ -28,7 +28,7 @@ test('a list is replaced, judged by its version, and read to the letter', async 
 })
 
 test.each(['list', 'set'])(
-  'a %s takes a hundred thousand items in one request, and no more',
+  'a %s accepts a hundred thousand items in one request, and no more',
   async (kind) => {
     const place = newPlace(kind)
     const items = (count: number): string => `{"items":[${Array(count).fill('1').join(',')}]}`
@@ -44,7 +44,7 @@ test.each(['list', 'set'])(
   },
 )
 
-test('a list is read in pages, and whoever reads on in what was replaced is told', async () => {
+test('a list is read in pages, and a reader of replaced items gets `replaced`', async () => {
   const place = newPlace('list')
   await put(place, { items: [1, 2, 3] })
   const first = await get(`${place}/items?limit=2`)
@@ -61,7 +61,7 @@ test('a list is read in pages, and whoever reads on in what was replaced is told
   expect((await get(`${place}/items`)).json.items).toEqual([])
 })
 
-test('items are added and removed, within a limit, where there is something', async () => {
+test('items are added and removed, within a limit, if the collection exists', async () => {
   const list = newPlace('list')
   expect(codeOf(await post(`${list}/items`, { items: [1] }))).toEqual([404, 'not-found'])
   await put(list, { items: [1, 2], ttl: '1h' })
@@ -105,7 +105,7 @@ test('many items are replaced by one request', async () => {
   expect((await get(place)).json).toMatchObject({ exists: true, kind: 'set', size: 5000 })
 })
 
-test('a collection shows how it stands, and is gone when it is cleared', async () => {
+test('a collection is inspected, and ends when it is cleared', async () => {
   const place = newPlace('list')
   const name = place.split('/').at(-1)
   expect((await get(place)).json).toEqual({ name, exists: false })
@@ -123,7 +123,7 @@ test('a collection shows how it stands, and is gone when it is cleared', async (
   expect(codeOf(await get(`${place}/items`))).toEqual([404, 'not-found'])
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const wrong: [argument: string, kind: string, body: unknown][] = [
     ['items', 'list', {}],
     ['items', 'list', { items: 'a' }],
@@ -138,12 +138,12 @@ describe('what is wrong', () => {
     ['ttl', 'list', { items: [], ttl: 3 }],
     ['kind', 'stack', { items: [] }],
   ]
-  test.each(wrong)('is refused by its name: %s of a %s', async (argument, kind, body) => {
+  test.each(wrong)('is rejected by its name: %s of a %s', async (argument, kind, body) => {
     const { status, json } = await put(newPlace(kind), body)
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
   })
 
-  test('in a query or a path is refused: markers that are none, another kind', async () => {
+  test('in a query or a path is rejected: invalid markers, another kind', async () => {
     const place = newPlace('list')
     await put(place, { items: [1] })
     const argumentOf = async (path: string): Promise<unknown[]> => {

@@ -18,15 +18,15 @@ const url = '/collections/:kind/:name'
 const kind = Type.Unsafe<CollectionKind>({
   type: 'string',
   enum: ['list', 'set', 'hash', 'sortedSet'],
-  description: 'What the collection is.',
+  description: 'The kind of the collection.',
 })
 const items = Type.Array(Type.Unknown(), {
-  description: `Values of any JSON, at most ${MOST_ITEMS}; of a hash pairs of a field and a value, of a sorted set pairs of a value and a score.`,
+  description: `Values of any JSON, at most ${MOST_ITEMS}. Of a hash: pairs of a field and a value. Of a sorted set: pairs of a value and a score.`,
 })
 const most = Type.Optional(
   Type.Integer({
     minimum: 1,
-    description: 'How many items a list or a sorted set may have; default: any number.',
+    description: 'Maximum number of items of a list or a sorted set; default: no limit.',
   }),
 )
 const Replacement = Type.Object(
@@ -35,10 +35,10 @@ const Replacement = Type.Object(
     version: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Of the items: an older one is refused. Default: the last one wins.',
+        description: 'Version of the items: an older one is rejected. Default: the last request wins.',
       }),
     ),
-    ttl: duration('How long the items count; default 24h.'),
+    ttl: duration('How long the items are valid; default 24h.'),
     limit: most,
   },
   strict,
@@ -55,7 +55,7 @@ const PageQuery = Type.Object(
   strict,
 )
 
-/** What all kinds have, and what some have. */
+/** The methods of all kinds, and those of some. */
 type AnyCollection = Collection<unknown> &
   Partial<Pick<CollectionList<unknown>, 'append'> & Pick<CollectionSet<unknown>, 'add' | 'remove'>>
 
@@ -99,7 +99,7 @@ function replace(routes: Routes, open: Open): void {
     async (request) => {
       const { items: _items, limit: bound, ...options } = request.body
       const given = itemsIn(kindOf(request), request.jsonText, request.body.items)
-      // A hundred thousand take as long to encode as to take apart.
+      // A hundred thousand items take as long to encode as to parse.
       await request.server.bodyTurns.step(request)
       return open(request, boundsOf(bound)).replace(given, options)
     },
@@ -115,7 +115,7 @@ function read(routes: Routes, open: Open): void {
       const found = await open(request).read(request.query)
       if (found.status === 'absent') throw absent(request)
       if (found.status === 'replaced') return found
-      // Text is text: none of it cannot be read.
+      // Any text can be decoded, so nothing is undecodable.
       const { items: shown, undecodable: _undecodable, ...rest } = found
       const start = JSON.stringify(rest).slice(0, -1)
       return reply.type('application/json').send(`${start},"items":${encodeItems(kindOf(request), shown)}}`)
@@ -153,7 +153,7 @@ function remove(routes: Routes, open: Open): void {
     async (request) => {
       const collection = open(request)
       if (collection.remove === undefined)
-        throw new RefusedRequest('not-found', 'Nothing is removed from a list.')
+        throw new RefusedRequest('not-found', 'Items of a list cannot be removed.')
       const done = await collection.remove(keysIn(kindOf(request), request.jsonText, request.body.items))
       if (done.status === 'absent') throw absent(request)
       return { size: done.size, removed: done.removed }

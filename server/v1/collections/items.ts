@@ -1,12 +1,12 @@
-// Items as a request has them. Values stay the text that was sent.
+// Items of a request. Values stay the text that was sent.
 
 import { type CollectionKind, InvalidArgumentError } from 'perilune'
 import { findElement, findElementsOf, findStart, type Slice } from '../../json/slices.ts'
 
-/** What it takes to take items apart goes by their number, and small ones are many in few bytes. */
+/** The cost of parsing items depends on their number, and many small ones fit into few bytes. */
 export const MOST_ITEMS = 100_000
 
-/** `text`: the body of the request, `items`: its list of that name, parsed. */
+/** `text`: the body of the request; `items`: its list of that name, parsed. */
 export function itemsIn(kind: CollectionKind, text: string, items: readonly unknown[]): unknown[] {
   checkNumber(items)
   const slices = slicesIn(text)
@@ -24,7 +24,7 @@ function pairOf(item: unknown): readonly unknown[] {
   throw new InvalidArgumentError('items', 'must be pairs')
 }
 
-/** What items are removed by: values, or the fields of a hash. */
+/** The keys of items to remove: values, or the fields of a hash. */
 export function keysIn(kind: CollectionKind, text: string, items: readonly unknown[]): readonly unknown[] {
   checkNumber(items)
   return kind === 'hash' ? items : slicesIn(text).map((item) => at(text, item))
@@ -42,7 +42,7 @@ function at(text: string, { from, to }: Slice): string {
   return text.slice(from, to)
 }
 
-/** As an answer shows them. */
+/** In the form of answers. */
 export function encodeItems(kind: CollectionKind, items: readonly unknown[]): string {
   return `[${items.map((item) => encodeItem(kind, item)).join(',')}]`
 }

@@ -1,4 +1,4 @@
-// What the answers of locks, elections and the like look like, beside those of feeds.
+// The form of the answers of locks, elections, semaphores, rate limits and once.
 
 import { Type } from '@fastify/type-provider-typebox'
 import {
@@ -54,20 +54,20 @@ const judged = {
 }
 const denied = {
   ...judged,
-  deniedBy: Type.String({ description: 'The limit that demands the longest wait.' }),
+  deniedBy: Type.String({ description: 'The limit that requires the longest wait.' }),
 }
 const Taken = object({
   ...judged,
-  token: Type.Integer({ minimum: 0, description: 'Proves the take; 0 of a check.' }),
+  token: Type.Integer({ minimum: 0, description: 'Proves the take; 0 for a check.' }),
 })
 const Refused = object({ ...denied, retryAfterMs: Span })
 const SubjectPicture = object({
   subject: Type.String(),
-  exists: Type.Boolean({ description: 'False when nothing has been taken for a while.' }),
+  exists: Type.Boolean({ description: 'False if nothing has been taken for a while.' }),
   limits: Type.Record(Type.String(), LimitState),
   held: Type.Array(object({ limit: Type.String(), token: Token, expiresAtMs: Instant })),
 })
-const Result = Type.Unknown({ description: 'Any JSON, to the letter as it was sent.' })
+const Result = Type.Unknown({ description: 'Any JSON, exactly as it was sent.' })
 const KeyPicture = object({
   key: Name,
   state: Type.String({ enum: ['free', 'running', 'lapsed', 'finished'] }),
@@ -78,57 +78,59 @@ const KeyPicture = object({
   bytes: Count,
 })
 
-const place = { Location: { type: 'string', description: 'The place of the lease.' } }
+const place = { Location: { type: 'string', description: 'The URL of the lease.' } }
 
-/** `what`: in words, what is leased. */
+/** `what`: the leased object, in words. */
 export const leased = (what: string): Answers => ({
   201: { ...json(`${what} is leased.`, Extended), headers: place },
-  409: problem(`${what} was not free in time: \`retryAfterMs\` tells when it may be.`),
+  409: problem(`${what} was not free in time: \`retryAfterMs\` estimates when it may be.`),
 })
 export const extended: Answers = { 200: json('Extended.', Extended) }
 export const released: Answers = { 204: nothing('Given back.') }
-export const cleared: Answers = { 204: nothing('Nothing is known of it any more.') }
+export const cleared: Answers = { 204: nothing('Deleted.') }
 export const lock: Answers = { 200: json('The lock at one instant.', LockPicture) }
-export const election: Answers = { 200: json('Who leads; null when nobody does.', ElectionPicture) }
+export const election: Answers = { 200: json('The leader; null if there is none.', ElectionPicture) }
 
 export const semaphore: Answers = { 200: json('The semaphore at one instant.', SemaphorePicture) }
-export const resized: Answers = { 204: nothing('Set, for all who use it.') }
+export const resized: Answers = { 204: nothing('Set, for all clients.') }
 
 const text = (description: string): object => ({ type: 'string', description })
 const limitHeaders = {
-  RateLimit: text('What is left of each limit, and when it is whole again.'),
+  RateLimit: text('The remaining units of each limit, and when it is full again.'),
   'RateLimit-Policy': text('The limits.'),
 }
 export const taken: Answers = {
   200: { ...json('Taken from every limit.', Taken), headers: limitHeaders },
   429: {
-    ...problem('Denied: nothing was taken, from no limit.', denied),
+    ...problem('Denied: nothing was taken from any limit.', denied),
     headers: { ...limitHeaders, 'Retry-After': text('In seconds, when the same take would be allowed.') },
   },
 }
 export const checked: Answers = {
   200: {
-    ...json('What a take would be told now.', Type.Union([Taken, Refused])),
+    ...json('The answer that a take would get now.', Type.Union([Taken, Refused])),
     headers: limitHeaders,
   },
 }
 export const refunded: Answers = {
   200: json(
-    'Whether anything was given back; false when it had been before.',
+    'Whether anything was given back; false if it had been before.',
     object({ refunded: Type.Boolean() }),
   ),
 }
 export const subject: Answers = { 200: json('The subject at one instant.', SubjectPicture) }
 
 export const begun: Answers = {
-  200: json('It was done before: its result.', object({ token: Token, result: Result })),
+  200: json('Done before: its result.', object({ token: Token, result: Result })),
   201: { ...json('Begun: do the work, then put its result.', Extended), headers: place },
   409: problem(
-    'Another attempt is under way: `retryAfterMs` tells when its lease ends. Or the work was done, and its result could not be kept.',
+    'Another attempt is in progress: `retryAfterMs` says when its lease ends. Or the work was done, but its result could not be stored.',
   ),
-  422: problem('The key came with another fingerprint before.'),
+  422: problem('The key was used with another fingerprint before.'),
 }
-export const completed: Answers = { 204: nothing('Kept: from now on the key replays it.') }
+export const completed: Answers = {
+  204: nothing('Stored: from now on requests with the key get this result.'),
+}
 export const key: Answers = { 200: json('The key at one instant.', KeyPicture) }
 export const result: Answers = {
   200: json('The result.', object({ token: Token, keptUntilMs: Instant, result: Result })),

@@ -31,14 +31,14 @@ test('one candidate leads until it steps down, then the next one in line', async
   expect(await leaderOf(election)).toMatchObject({ holder: 'bob' })
 })
 
-test('a candidate that does not wait is told when the term ends', async () => {
+test('a candidate that does not wait gets the end of the term', async () => {
   const election = newElection()
   await stand(election)
   const { status, headers, json } = await stand(election)
   expect([status, json.code, headers.get('retry-after')]).toEqual([409, 'held', '30'])
 })
 
-test('a term is extended by its token, and lost when the office was taken away', async () => {
+test('a term is extended by its token, and lost when the election is cleared', async () => {
   const election = newElection()
   const { json } = await stand(election)
   const place = `${election}/terms/${json.token}`
@@ -50,14 +50,14 @@ test('a term is extended by its token, and lost when the office was taken away',
   }
 })
 
-test('candidates of the library and of the service stand in one election', async () => {
+test('candidates of the library and of the service share one election', async () => {
   const election = newElection()
   const { json } = await stand(election)
   const name = `v1:test/${election.split('/').at(-1)}`
   expect(await api.perilune.election(name).leader()).toMatchObject({ token: json.token })
 })
 
-test('what is wrong is refused by its name', async () => {
+test('an invalid argument is rejected by its name', async () => {
   const wrong = [
     ['lease', { lease: 'long' }, ''],
     ['fair', { fair: false }, ''],

@@ -1,4 +1,4 @@
-// An election is the lock of the same name: whoever has it leads.
+// An election is the lock of the same name: its holder is the leader.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

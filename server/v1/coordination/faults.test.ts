@@ -1,4 +1,4 @@
-// The store fails: what callers who coordinate are told.
+// Errors of the store, as clients of coordination see them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -90,7 +90,7 @@ const ROUTES: (readonly [method: string, path: string, body?: unknown])[] = [
   ['DELETE', '/counters/c'],
 ]
 
-test('without its store every route answers 503 and says when to try again', async () => {
+test('without its store every route answers 503 and says when to retry', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults
   proxy.halfOpen()
@@ -106,7 +106,7 @@ test('without its store every route answers 503 and says when to try again', asy
 })
 
 test.each(['', '?wait=10s'])(
-  'an attempt whose client left before the answer is not given back under one who asked again with its id%s',
+  'an attempt is not given back if its client left before the answer and it was requested again with its id%s',
   async (wait) => {
     await using faults = await behindProxy()
     const { api } = faults
@@ -131,7 +131,7 @@ test.each(['', '?wait=10s'])(
   },
 )
 
-test('a place is not kept for a client that left before its answer', async () => {
+test('a place is released if its client left before the answer', async () => {
   await using faults = await behindProxy()
   const { api } = faults
   const subject = '/v1/rate-limits/places/subjects/left'
@@ -153,7 +153,7 @@ test('a place is not kept for a client that left before its answer', async () =>
     .toMatchObject({ held: [], limits: { places: { remaining: 1 }, units: { remaining: 1 } } })
 })
 
-test('what was granted or taken although the answer was lost on the way counts once', async () => {
+test('a grant or take whose answer was lost on the way happens once', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults
 
@@ -189,7 +189,7 @@ test('a job is enqueued, claimed and settled once although the answers were lost
   const enqueued = await api.call('POST', '/v1/queues/once/jobs', { body: { jobs } })
   proxy.cutReplies(1, /evalsha/i)
   const claimed = await api.call('POST', '/v1/queues/once/claims', { body: { limit: 3 } })
-  const [acked, retried, buried] = claimed.json.jobs.map(
+  const [acked, retried, failed] = claimed.json.jobs.map(
     ({ id, token }: { id: string; token: number }) => `/v1/queues/once/jobs/${id}/claims/${token}`,
   )
   proxy.cutReplies(1, /evalsha/i)
@@ -197,7 +197,7 @@ test('a job is enqueued, claimed and settled once although the answers were lost
   proxy.cutReplies(1, /evalsha/i)
   const again = await api.call('POST', `${retried}/retry`, { body: { delay: '1h' } })
   proxy.cutReplies(1, /evalsha/i)
-  const dead = await api.call('POST', `${buried}/fail`)
+  const dead = await api.call('POST', `${failed}/fail`)
 
   const statuses = [enqueued, claimed, done, again, dead].map(({ status }) => status)
   expect([...statuses, proxy.pendingFaults]).toEqual([201, 201, 204, 200, 204, 0])
@@ -248,7 +248,7 @@ test('an increment counts once, and reaches its table once, although the answers
   expect(await items.votes()).toEqual({ 7: 42 })
 })
 
-test('a store that is full leases nothing and says so, and takes back what it has leased', async () => {
+test('a store that is full leases nothing and says so, and accepts releases of leases', async () => {
   await using faults = await behindProxy()
   const { api } = faults
   const leased = await api.call('POST', '/v1/locks/full/leases')

@@ -1,4 +1,4 @@
-// Extending and giving back, wherever there are leases: by their tokens, whoever has them.
+// Extends and releases leases of every kind, by their tokens.
 
 import type { TObject } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

@@ -1,5 +1,5 @@
-// The limits of a request. They stand in every request, for the service stores none: a body has them as JSON, a
-// query has one limit as parameters, or several as JSON text.
+// The limits of a request. Every request has them, because the service stores none: a body has them as JSON, a query
+// has one limit as parameters, or several as JSON text.
 
 import type { FastifyRequest } from 'fastify'
 import {
@@ -14,13 +14,16 @@ import { namedIn } from '../api/routes.ts'
 
 export type SubjectLimiter = RateLimit<Allowed | Denied>
 
-/** The limiter that a request names, with its limits. Throws InvalidArgumentError. */
+/** The limiter of a request, with its limits. Throws InvalidArgumentError. */
 export function openLimiter(perilune: Perilune, request: FastifyRequest, given: object): SubjectLimiter {
   const called = namedIn(request)
   return perilune.rateLimit(called, given as RateLimitOptions & { onOutage?: 'throw' })
 }
 
-/** Frees the places of a take whose client has left: nobody has its token. Units stay taken, as where an answer is lost. */
+/**
+ * Releases the places of a take whose client has left, because no client has its token. Units stay taken, as after a
+ * lost answer.
+ */
 export async function freePlaces(
   limiter: SubjectLimiter,
   subject: string,
@@ -34,7 +37,7 @@ export async function freePlaces(
 export function limitsIn({ limits: several, ...one }: { limits?: string }): object {
   if (several === undefined) return one
   const [extra] = Object.keys(one)
-  if (extra !== undefined) throw new InvalidArgumentError(extra, 'goes without `limits`')
+  if (extra !== undefined) throw new InvalidArgumentError(extra, 'requires `limits` to be left out')
   try {
     return { limits: JSON.parse(several) as unknown }
   } catch {

@@ -31,7 +31,7 @@ function waitFor(lock: string): { leave(): void; left: Promise<unknown> } {
 }
 
 describe('acquiring', () => {
-  test('leases the lock to one client, and tells the others when to come again', async () => {
+  test('leases the lock to one client, and says to the others when to retry', async () => {
     const lock = newLock()
     const first = await acquire(lock, { lease: '1m', holder: 'ada' })
     const second = await acquire(lock)
@@ -51,7 +51,7 @@ describe('acquiring', () => {
     })
   })
 
-  test('needs no body, and calls the holder by its address', async () => {
+  test('needs no body, and names the holder by its address', async () => {
     const lock = newLock()
     const { status, json } = await api.call('POST', `${lock}/leases`)
     expect([status, json.leaseMs]).toEqual([201, 30_000])
@@ -107,20 +107,20 @@ describe('acquiring', () => {
     expect((await acquire(lock)).status).toBe(201)
   })
 
-  test('lets whoever comes first go before those in line, where wanted', async () => {
+  test('with fair: false goes to the first request, ahead of the line', async () => {
     const lock = newLock()
     expect((await acquire(lock, { fair: false })).status).toBe(201)
     expect((await inspect(lock)).mode).toBe('held')
   })
 
-  test('is a matter of one tenant', async () => {
+  test('belongs to one tenant', async () => {
     const lock = newLock()
     await acquire(lock)
     const other = await api.call('POST', `${lock}/leases`, { project: 'other' })
     expect(other.status).toBe(201)
   })
 
-  test('locks what the library calls by tenant and name', async () => {
+  test('is the library lock named by tenant and name', async () => {
     const lock = newLock()
     const { json } = await acquire(lock)
     const name = `v1:test/${lock.split('/').at(-1)}`
@@ -129,7 +129,7 @@ describe('acquiring', () => {
 })
 
 describe('a lease', () => {
-  test('lasts longer when it is extended, whoever has its token', async () => {
+  test('lasts longer when it is extended by a client with its token', async () => {
     const { json, ...granted } = await acquire(newLock(), { lease: '30s' })
     const place = granted.headers.get('location') ?? ''
     const longer = await api.call('PATCH', place, { body: { lease: '1h' } })
@@ -138,7 +138,7 @@ describe('a lease', () => {
     expect((await api.call('PATCH', place)).json.leaseMs).toBe(30_000)
   })
 
-  test('that has ended, was given back or never was, is lost', async () => {
+  test('that has ended, was given back or never existed, is lost', async () => {
     const lock = newLock()
     const granted = await acquire(lock, { lease: '200ms' })
     while ((await inspect(lock)).mode !== 'free') await sleep(5)
@@ -148,7 +148,7 @@ describe('a lease', () => {
     }
   })
 
-  test('of an owner is none of the readers', async () => {
+  test('of an owner does not count as a reader', async () => {
     const granted = await acquire(newLock())
     const place = `${placeOf(granted)}?shared=true`
     expect(codeOf(await api.call('DELETE', place))).toEqual([410, 'lease-lost'])
@@ -156,7 +156,7 @@ describe('a lease', () => {
     expect((await api.call('DELETE', placeOf(granted))).status).toBe(204)
   })
 
-  test('is lost when the lock is cleared, and those who wait go on', async () => {
+  test('is lost when the lock is cleared, and waiting requests continue', async () => {
     const lock = newLock()
     const granted = await acquire(lock)
     const waiting = acquire(lock, {}, '?wait=25s')
@@ -178,7 +178,7 @@ describe('a client that leaves while it waits', () => {
     expect((await inspect(lock)).line).toEqual([])
   })
 
-  test('keeps nothing that it was granted before that was noticed', async () => {
+  test('keeps no grant that was made before its end was noticed', async () => {
     const lock = newLock()
     for (let round = 0; round < 20; round += 1) {
       const holder = await acquire(lock, { lease: '10m' }, '?wait=4s')
@@ -228,7 +228,7 @@ test('a thousand requests that wait for one lock listen through one connection',
   while ((await busy.call('GET', lock)).json.waiting !== 0) await sleep(20)
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const wrong: [argument: string, body: object, query?: string][] = [
     ['lease', { lease: '30' }],
     ['lease', { lease: '31d' }],
@@ -246,14 +246,14 @@ describe('what is wrong', () => {
     ['shared', {}, '?shared=true'],
     ['maxHold', { maxHold: '1h' }],
   ]
-  test.each(wrong)('is refused by its name: %s', async (argument, body, query = '') => {
+  test.each(wrong)('is rejected by its name: %s', async (argument, body, query = '') => {
     const lock = newLock()
     const { status, json } = await acquire(lock, body, query)
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
     expect((await inspect(lock)).token).toBe(null)
   })
 
-  test('in a path is refused too: huge names, controls, tokens that are none', async () => {
+  test('in a path is rejected too: huge names, control characters, invalid tokens', async () => {
     const refused = async (method: string, path: string): Promise<unknown> =>
       (await api.call(method, path)).json.argument
     expect(await refused('POST', `/v1/locks/${'x'.repeat(600)}/leases`)).toBe('name')
@@ -265,7 +265,7 @@ describe('what is wrong', () => {
     }
   })
 
-  test('as a method is answered with those that are right', async () => {
+  test('as a method is answered with the allowed ones', async () => {
     const right = [
       ['', 'GET'],
       ['', 'DELETE'],

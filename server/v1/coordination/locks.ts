@@ -13,13 +13,13 @@ const Terms = Type.Object(
     lease,
     holder,
     fair: flag(
-      'false: the first that asks gets a lock that becomes free, also ahead of those in line; default true.',
+      'false: the first request gets a lock that becomes free, even ahead of those in line; default true.',
     ),
-    shared: flag('true: together with others who share it.'),
+    shared: flag('true: shared with other shared leases.'),
   },
   strict,
 )
-const Sharing = Type.Object({ shared: flag('true when the lease is a shared one.') }, strict)
+const Sharing = Type.Object({ shared: flag('true if the lease is a shared one.') }, strict)
 
 export function v1Locks(routes: Routes): void {
   const open = (request: FastifyRequest, name: string, options: LockOptions = {}): Lock =>

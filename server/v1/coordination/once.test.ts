@@ -18,14 +18,14 @@ const begin = (key: string, body: object = {}, query = ''): Promise<HttpAnswer> 
 const put = (attempt: string, body: unknown): Promise<HttpAnswer> =>
   api.call('PUT', `${attempt}/result`, { body })
 
-/** Somebody waits for the key: its process listens. */
+/** Resolves once a request waits for the key, so that its process listens. */
 async function whenListening(key: string, expected = true): Promise<void> {
   const pattern = `*${key.split('/').at(-1)}*`
   while ((await api.client.pubsub('CHANNELS', pattern)).length > 0 !== expected) await sleep(5)
 }
 
 describe('an attempt', () => {
-  test('is begun by one, and its result is replayed to the letter', async () => {
+  test('is begun by one, and its result is replayed unchanged', async () => {
     const key = newKey()
     const first = await begin(key, { lease: '1m' })
     const second = await begin(key)
@@ -67,7 +67,7 @@ describe('an attempt', () => {
     expect((await waiting).json.result).toEqual({ done: true })
   })
 
-  test('that is given back is begun by whoever waits', async () => {
+  test('that is given back is begun by a waiting request', async () => {
     const key = newKey()
     const first = await begin(key)
     const waiting = begin(key, {}, '?wait=25s')
@@ -97,7 +97,7 @@ describe('an attempt', () => {
     expect((await api.call('PATCH', place)).json.leaseMs).toBe(30_000)
   })
 
-  test('that was taken over, or never was, is lost', async () => {
+  test('that was taken over, or never existed, is lost', async () => {
     const key = newKey()
     const lapsed = placeOf(await begin(key, { lease: '200ms' }))
     while ((await begin(key)).status !== 201) await sleep(5)
@@ -133,7 +133,7 @@ describe('an attempt', () => {
   })
 })
 
-test('a key shows how it stands, and forgets it when it is cleared', async () => {
+test('a key is inspected, and deleted when it is cleared', async () => {
   const key = newKey()
   expect((await api.call('GET', key)).json).toMatchObject({ state: 'free', token: null, fingerprint: null })
   expect(codeOf(await api.call('GET', `${key}/result`))).toEqual([404, 'not-found'])
@@ -156,7 +156,7 @@ test('a key shows how it stands, and forgets it when it is cleared', async () =>
   expect((await begin(key)).status).toBe(201)
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const wrong: [argument: string, body: object, query?: string][] = [
     ['fingerprint', { fingerprint: '' }],
     ['fingerprint', { fingerprint: 1 }],
@@ -169,14 +169,14 @@ describe('what is wrong', () => {
     ['wait', {}, '?wait=soon'],
     ['wait', {}, '?wait=2h'],
   ]
-  test.each(wrong)('is refused by its name: %s', async (argument, body, query = '') => {
+  test.each(wrong)('is rejected by its name: %s', async (argument, body, query = '') => {
     const key = newKey()
     const { status, json } = await begin(key, body, query)
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
     expect((await api.call('GET', key)).json.state).toBe('free')
   })
 
-  test('as a result is refused: none, no JSON, too much', async () => {
+  test('as a result is rejected: none, not JSON, too much', async () => {
     const key = newKey()
     const place = placeOf(await begin(key))
     const none = await api.call('PUT', `${place}/result`)
@@ -191,7 +191,7 @@ describe('what is wrong', () => {
     expect((await api.call('GET', key)).json.state).toBe('running')
   })
 
-  test('in a path is refused: huge names and keys, tokens that are none', async () => {
+  test('in a path is rejected: huge names and keys, invalid tokens', async () => {
     const argumentOf = async (path: string): Promise<unknown[]> => {
       const { status, json } = await api.call('DELETE', path)
       return [status, json.argument]

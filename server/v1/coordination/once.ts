@@ -17,15 +17,19 @@ import { Denial, RefusedRequest } from '../../http/answers/problem-documents.ts'
 import { keepLeases } from './leases.ts'
 
 const url = '/once/:name/keys/:key'
-const resultTtl = duration('How long the result is kept; default 24h.')
+const resultTtl = duration('How long the result is stored; default 24h.')
 const path = { key: Type.String({ minLength: 1, description: 'The idempotency key.' }) }
 const Terms = Type.Object(
   {
     fingerprint: Type.Optional(
-      Type.String({ description: 'Of the request: the same key with another one is a conflict.' }),
+      Type.String({
+        description: 'Fingerprint of the request: the same key with another one is a conflict.',
+      }),
     ),
     id: Type.Optional(
-      Type.String({ description: 'Names the attempt: a request repeated with it gets the same one.' }),
+      Type.String({
+        description: 'Id of the attempt: a repeated request with the same id gets the same attempt.',
+      }),
     ),
     lease,
     resultTtl: duration('How long the request is remembered beyond its lease; default 24h.'),
@@ -75,7 +79,7 @@ function begin(routes: Routes, open: Open): void {
       const ask = (waiting: Waiting) => once.beginDetached(key, { ...named, ...waiting })
       const answer = await askWaiting(reply, { waits: routes.waits, wait: request.query.wait }, ask)
       if (answer === null) return reply.code(204).send()
-      // Nobody is there to do the work; by its id it may be somebody's who has asked again.
+      // Its client has left. An attempt with an id may belong to a client that has repeated its request.
       const isLeft = answer.status === 'started' && reply.raw.destroyed
       if (isLeft && id === undefined) await once.byToken.release(key, answer.token)
       return sendBegun(request, reply, answer)
@@ -99,9 +103,9 @@ function sendBegun(
         .type('application/json')
         .send(`{"token":${answer.token},"result":${orNull(answer.result)}}`)
     case 'running':
-      throw new Denial('running', 'Another attempt is under way.', { retryAfterMs: answer.retryAfterMs })
+      throw new Denial('running', 'Another attempt is in progress.', { retryAfterMs: answer.retryAfterMs })
     default:
-      throw new Denial('conflict', 'The key came with another fingerprint before.')
+      throw new Denial('conflict', 'The key was used with another fingerprint before.')
   }
 }
 
@@ -111,7 +115,7 @@ function complete(routes: Routes, open: Open): void {
     'Put the result',
     {
       query: Keeping,
-      description: 'Any JSON; kept to the letter. The same result may be put again.',
+      description: 'Any JSON; stored unchanged. The same result may be put again.',
       body: Type.Unknown(),
       answers: completed,
       or: [410],

@@ -17,7 +17,7 @@ const TWO = { limit: 2, window: '1h' }
 const PLACES = { limit: 1, algorithm: 'concurrency', lease: '1m' }
 
 describe('taking', () => {
-  test('is allowed until the limit, and then denied with all that a caller needs', async () => {
+  test('is allowed up to the limit, and then denied with everything that a caller needs', async () => {
     const subject = newSubject()
     const first = await take(subject, TWO)
     await take(subject, TWO)
@@ -50,14 +50,14 @@ describe('taking', () => {
     ])
   })
 
-  test('takes what it costs, and no more than could ever be allowed', async () => {
+  test('takes its cost, and no more than could ever be allowed', async () => {
     const subject = newSubject()
     expect((await take(subject, { ...TWO, burst: 8, cost: 5 })).json.remaining).toBe(3)
     const { status, json } = await take(subject, { ...TWO, cost: 3 })
     expect([status, json.argument]).toEqual([400, 'cost'])
   })
 
-  test('counts subjects, names and tenants apart', async () => {
+  test('separates subjects, names and tenants', async () => {
     const subject = newSubject()
     const only = { limit: 1, window: '1h' }
     await take(subject, only)
@@ -68,7 +68,7 @@ describe('taking', () => {
   })
 })
 
-test('a check tells what a take would be told, and takes nothing', async () => {
+test('a check returns the answer of a take, and takes nothing', async () => {
   const subject = newSubject()
   const check = () => api.call('POST', `${subject}/checks`, { body: TWO })
   expect((await check()).json).toMatchObject({ allowed: true, remaining: 2, token: 0 })
@@ -86,7 +86,7 @@ test('a refund with the token of a take counts once', async () => {
   expect((await take(subject, TWO)).status).toBe(200)
 })
 
-test('a place is held until it is released, and then lost to whoever had it', async () => {
+test('a place is held until it is released, and then lost to its former holder', async () => {
   const subject = newSubject()
   const { token } = (await take(subject, PLACES)).json
   expect((await take(subject, PLACES)).status).toBe(429)
@@ -99,7 +99,7 @@ test('a place is held until it is released, and then lost to whoever had it', as
   expect((await take(subject, PLACES)).status).toBe(200)
 })
 
-test('several limits go into a query as JSON', async () => {
+test('several limits are passed in a query as JSON', async () => {
   const subject = newSubject()
   const limits = { a: PLACES, b: TWO }
   const { token } = (await take(subject, { limits })).json
@@ -121,7 +121,7 @@ test('a subject that is cleared may take everything again', async () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const wrong: [argument: string, body: object][] = [
     ['limit', {}],
     ['limit', { limit: 0, window: '1m' }],
@@ -140,7 +140,7 @@ describe('what is wrong', () => {
     ['limits.a.ttl', { limits: { a: { limit: 1, window: '1m', ttl: 1 } } }],
     ['limits', { limits: { 'a b': { limit: 1, window: '1m' } } }],
   ]
-  test.each(wrong)('in a body is refused by its name: %s %j', async (argument, body) => {
+  test.each(wrong)('in a body is rejected by its name: %s %j', async (argument, body) => {
     const subject = newSubject()
     for (const kind of ['takes', 'checks', 'refunds']) {
       const { status, json } = await api.call('POST', `${subject}/${kind}`, { body })
@@ -149,7 +149,7 @@ describe('what is wrong', () => {
     expect((await api.call('GET', `${subject}?limit=1&window=1m`)).json.exists).toBe(false)
   })
 
-  test('in a query or a path is refused by its name', async () => {
+  test('in a query or a path is rejected by its name', async () => {
     const argumentOf = async (method: string, path: string): Promise<unknown[]> => {
       const { status, json } = await api.call(method, path)
       return [status, json.argument]

@@ -11,8 +11,8 @@ const MAX_UNITS = 10_000_000
 const units = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_UNITS, description })
 
 const oneLimit = {
-  limit: units('Units that flow back in a window, or takes at work at once.'),
-  window: duration('The window; not for takes at work.'),
+  limit: units('Units that become available again in a window, or the maximum of concurrent takes.'),
+  window: duration('The window; not for concurrent takes.'),
   algorithm: Type.Optional(
     Type.Unsafe<'gcra' | 'sliding-window' | 'concurrency'>({
       type: 'string',
@@ -24,17 +24,17 @@ const oneLimit = {
   lease: duration('For concurrency: when a place that was never released is free again; default 1m.'),
 }
 const Limits = Type.Record(Type.String(), Type.Object(oneLimit, strict), {
-  description: 'One to eight limits by name, taken from together: all or none.',
+  description: 'One to eight limits by name: a take is from all of them, or from none.',
 })
 const Cost = Type.Optional(units('Units; default 1.'))
 const TakeToken = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'That of the take.' }),
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'The token of the take.' }),
 )
 
 const path = {
   subject: Type.String({
     minLength: 1,
-    description: 'Whose limit it is: a user, an address, an API key.',
+    description: 'The subject of the limit: a user, an address, an API key.',
   }),
 }
 const Take = Type.Union([
@@ -55,7 +55,7 @@ const LimitsQuery = Type.Object(
 )
 
 const url = '/rate-limits/:name/subjects/:subject'
-// Where no limit is asked for, any will do.
+// A deletion needs no limit, so any will do.
 const ANY_LIMIT = { limit: 1, window: '1s' }
 
 export function v1RateLimits(usual: Routes): void {
@@ -91,7 +91,11 @@ function check(routes: Routes, open: Open): void {
   routes.post(
     `${url}/checks`,
     'Peek',
-    { description: 'What a take would be told now. Takes and writes nothing.', body: Take, answers: checked },
+    {
+      description: 'The answer that a take would get now. Takes and writes nothing.',
+      body: Take,
+      answers: checked,
+    },
     async (request, reply) => {
       const { cost = 1, ...given } = request.body
       return sendDecision(reply, await open(request, given).get(request.params.subject, { cost }))
@@ -104,7 +108,7 @@ function refund(routes: Routes, open: Open): void {
     `${url}/refunds`,
     'Refund',
     {
-      description: 'Gives units back that were taken and not used. With a token it counts once.',
+      description: 'Gives back units that were taken and not used. With a token it counts once.',
       body: Refund,
       answers: refunded,
     },

@@ -20,7 +20,7 @@ async function whenWaiting(semaphore: string, waiting: number): Promise<void> {
   while ((await api.call('GET', semaphore)).json.waiting !== waiting) await sleep(5)
 }
 
-test('as many permits are out as the limit allows, each with its weight', async () => {
+test('permits are granted up to the limit, each with its weight', async () => {
   const semaphore = newSemaphore()
   const heavy = await acquire(semaphore, { limit: 3, weight: 2, lease: '1m', holder: 'ada' })
   const light = await acquire(semaphore, { limit: 3 })
@@ -40,7 +40,7 @@ test('as many permits are out as the limit allows, each with its weight', async 
   })
 })
 
-test('whoever waits is served when enough has come back', async () => {
+test('a waiting request is served when enough has been given back', async () => {
   const semaphore = newSemaphore()
   const first = await acquire(semaphore, { limit: 1 })
   const waiting = acquire(semaphore, { limit: 1, lease: '2m' }, '?wait=25s')
@@ -68,7 +68,7 @@ test('a client that leaves while it waits leaves nothing in line', async () => {
   await whenWaiting(semaphore, 0)
 })
 
-test('the limit can be set for all, and nobody loses a permit', async () => {
+test('the limit can be set for all, and no permit is revoked', async () => {
   const semaphore = newSemaphore()
   const permits = [await acquire(semaphore, { limit: 2 }), await acquire(semaphore, { limit: 2 })]
   expect((await api.call('PUT', `${semaphore}/limit`, { body: { limit: 1 } })).status).toBe(204)
@@ -80,7 +80,7 @@ test('the limit can be set for all, and nobody loses a permit', async () => {
   expect([status, json.argument]).toEqual([400, 'weight'])
 })
 
-test('a permit is extended by its token, and lost when it has ended or never was', async () => {
+test('a permit is extended by its token, and lost when it has ended or never existed', async () => {
   const semaphore = newSemaphore()
   const permit = await acquire(semaphore, { limit: 1 })
   expect((await api.call('PATCH', placeOf(permit), { body: { lease: '5m' } })).json).toMatchObject({
@@ -95,7 +95,7 @@ test('a permit is extended by its token, and lost when it has ended or never was
   expect(codeOf(await api.call('GET', newSemaphore()))).toEqual([404, 'not-found'])
 })
 
-test('what is wrong is refused by its name, before anything is written', async () => {
+test('an invalid argument is rejected by its name, before anything is written', async () => {
   const wrong = [
     ['limit', {}],
     ['limit', { limit: 0 }],

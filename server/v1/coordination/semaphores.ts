@@ -10,18 +10,18 @@ import { keepLeases } from './leases.ts'
 
 const MAX_LIMIT = 1_000_000_000
 const amount = (description: string) => Type.Integer({ minimum: 1, maximum: MAX_LIMIT, description })
-const limit = amount('How much may be out at once, all permits together.')
+const limit = amount('The limit on the total weight of all permits.')
 const Terms = Type.Object(
   {
     limit,
-    weight: Type.Optional(amount('How much of the limit the permit takes; default 1.')),
+    weight: Type.Optional(amount('The weight of the permit within the limit; default 1.')),
     lease,
     holder,
   },
   strict,
 )
 const Limit = Type.Object({ limit }, strict)
-// Where no permit is asked for, any limit will do.
+// This needs no permit, so any limit will do.
 const ANY_LIMIT = { limit: 1 }
 
 export function v1Semaphores(routes: Routes): void {
@@ -61,7 +61,7 @@ function resize(routes: Routes, open: Open): void {
     '/semaphores/:name/limit',
     'Set the limit',
     {
-      description: 'For all who use it, whatever they ask with. Nobody loses a permit.',
+      description: 'For all clients, whatever limit they pass. No permit is revoked.',
       body: Limit,
       answers: resized,
     },
@@ -77,7 +77,7 @@ function wholeSemaphores(routes: Routes, open: Open): void {
   routes.get(url, 'Inspect', { answers: picture, or: [404] }, async (request) => {
     const { name } = request.params
     const seenNow = await open(request).inspect()
-    // Its limit is not known either.
+    // Its limit is not stored either.
     if (seenNow.token === null && !seenNow.resized)
       throw new RefusedRequest('not-found', `There is no semaphore ${name}.`)
     return { name, ...seenNow }

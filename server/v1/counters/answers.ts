@@ -1,17 +1,17 @@
-// What the answers of counters look like.
+// The form of the answers of counters.
 
 import { type TSchema, Type } from '@fastify/type-provider-typebox'
 import { type Answers, Count, json, Name, nothing, object, orNull, problem, Span } from '../api/answers.ts'
 
-/** What JSON has for integers of 64 bits: programs read greater numbers with a loss. */
+/** Integers of 64 bits in JSON: many parsers lose digits of greater numbers. */
 const Value: TSchema = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d{16,19}$' })], {
-  description: 'A number; beyond 2^53 a text of digits.',
+  description: 'A number; from 2^53 a text of digits.',
 })
-const Id: TSchema = Type.String({ description: 'As text, also where the table has numbers.' })
+const Id: TSchema = Type.String({ description: 'As text, even if the table has numbers.' })
 const Incremented = object({
   id: Id,
   value: Value,
-  counted: Type.Boolean({ description: 'False when its idempotency key was known: it counted before.' }),
+  counted: Type.Boolean({ description: 'False if its idempotency key was known: it was counted before.' }),
 })
 const Refused = object({ id: Id, code: Type.String(), detail: Type.String() })
 const Partition = object({
@@ -33,40 +33,43 @@ const Picture = object({
 const ShownPicture = object({
   name: Name,
   values: Count,
-  noted: Type.Integer({ minimum: 0, description: 'Counters that were noted and not read again since.' }),
+  noted: Type.Integer({ minimum: 0, description: 'Counters with notes that were not read again since.' }),
   waiting: Type.Integer({ minimum: 0, description: 'Rows that are not counted yet, at most 10,000.' }),
   lagMs: orNull(Span),
   versions: Type.Array(Count),
 })
 
 export const names: Answers = {
-  200: json('What the tenant has, by name.', object({ counters: Type.Array(Name) })),
+  200: json('The counters of the tenant, by name.', object({ counters: Type.Array(Name) })),
 }
 export const incremented: Answers = {
   200: json(
-    'The value after it; of several, what became of each.',
+    'The value after the increment; for several, one result each.',
     Type.Union([Incremented, object({ increments: Type.Array(Type.Union([Incremented, Refused])) })]),
   ),
   422: problem('The value would leave 64 bits. Nothing was counted.'),
 }
 export const noted: Answers = {
   200: json(
-    'What is shown after it; null where nothing is.',
+    'The value shown after it; null if none is shown.',
     Type.Union([Noted, object({ notes: Type.Array(Noted) })]),
   ),
 }
 export const value: Answers = { 200: json('The value now.', object({ id: Id, value: Value })) }
 export const values: Answers = {
   200: json(
-    'In the order of the ids; null where nobody has it.',
+    'In the order of the ids; null for those that do not exist.',
     object({ values: Type.Array(object({ id: Id, value: orNull(Value) })) }),
   ),
 }
 export const flushed: Answers = {
   200: json(
-    'What was pending is in the database.',
+    'The pending increments are in the database.',
     Type.Union([
-      object({ batches: Count, counters: Type.Integer({ minimum: 0, description: 'Changes in them.' }) }),
+      object({
+        batches: Count,
+        counters: Type.Integer({ minimum: 0, description: 'Changes in these batches.' }),
+      }),
       object({ events: Type.Integer({ minimum: 0, description: 'Rows that were counted.' }) }),
     ]),
   ),
@@ -76,5 +79,7 @@ export const picture: Answers = {
   200: json('The counters at one instant.', Type.Union([Picture, ShownPicture])),
 }
 export const cleared: Answers = {
-  204: nothing('Redis knows nothing of them any more; what was not flushed is lost, unless it is in rows.'),
+  204: nothing(
+    'Redis has no data of them any more. Increments that were not flushed are lost; counts of rows are not.',
+  ),
 }

@@ -24,10 +24,12 @@ const Increment: TIncrement = Type.Object(
   {
     id,
     by: Type.Optional(
-      Type.Integer({ description: 'What is added; below 0 it takes away. Default 1; less than 2^53.' }),
+      Type.Integer({ description: 'The number to add, negative to subtract. Default 1; less than 2^53.' }),
     ),
     idempotencyKey: Type.Optional(
-      Type.String({ description: 'The same one for the same counter within `idempotencyTtl` counts once.' }),
+      Type.String({
+        description: 'Increments of the same counter with the same key within `idempotencyTtl` count once.',
+      }),
     ),
   },
   strict,
@@ -43,7 +45,7 @@ const Note: TNote = Type.Object(
     id,
     by: Type.Optional(
       Type.Integer({
-        description: 'What the rows that were committed add to it. Default 1; less than 2^53.',
+        description: 'The sum of the committed rows. Default 1; less than 2^53.',
       }),
     ),
   },
@@ -58,7 +60,7 @@ export const Ids: TObject<{ ids: TArray<Id> }> = Type.Object({ ids }, strict)
 export const IdsQuery: TObject<{ ids: TString }> = Type.Object(
   {
     ids: Type.String({
-      description: 'Up to 1,000 with commas between: `7,8`; a comma in one of them is `%2C`.',
+      description: 'Up to 1,000 ids separated by commas: `7,8`; a comma in an id is `%2C`.',
     }),
   },
   strict,

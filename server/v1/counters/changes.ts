@@ -1,4 +1,4 @@
-// Changes of counters: increments of those that are counted in Redis, notes of those that are counts of rows.
+// Changes of counters: increments of those that Redis counts, notes of those that count rows.
 
 import { Counters, RowCounters, InvalidArgumentError, DatabaseCounters } from 'perilune'
 import type { ServedCounters } from '../../counters/open-counters.ts'
@@ -22,7 +22,7 @@ function increment(routes: Routes, open: CountersOf): void {
     `${url}/increments`,
     'Increment',
     {
-      description: 'Several are not one step: each counts by itself, and is told by itself.',
+      description: 'Several are not atomic: each is counted independently, and has its own result.',
       described: { 'Idempotency-Key': 'For a request with one increment: its idempotencyKey.' },
       body: Increments,
       answers: incremented,
@@ -49,8 +49,7 @@ function note(routes: Routes, open: CountersOf): void {
     `${url}/notes`,
     'Note',
     {
-      description:
-        'Shows at once what a transaction has committed to rows that are counted. What is not noted is shown a moment later.',
+      description: 'Shows committed rows at once. Rows without a note are shown a moment later.',
       body: Notes,
       answers: noted,
       or: [404, 409],
@@ -63,29 +62,29 @@ function note(routes: Routes, open: CountersOf): void {
   )
 }
 
-/** Throws Refusal where rows are what is counted. */
+/** Throws Refusal if the counters count rows. */
 function countedHere(counters: ServedCounters): Counters {
   if (counters instanceof Counters) return counters
   const instead =
     counters instanceof RowCounters
-      ? 'count rows of the database: insert one, and note it'
-      : 'change in transactions of the database: add to its outbox, and note it'
+      ? 'count rows of the database: insert one, and send a note'
+      : 'change in transactions of the database: add to its outbox, and send a note'
   throw new RefusedRequest('refused', `These counters ${instead}.`)
 }
 
-/** Throws Refusal where Redis counts. */
+/** Throws Refusal if Redis counts. */
 function countedInRows(counters: ServedCounters): DatabaseCounters {
   if (counters instanceof DatabaseCounters) return counters
-  throw new RefusedRequest('refused', 'These counters are counted here: increment them.')
+  throw new RefusedRequest('refused', 'These counters are counted in Redis: increment them.')
 }
 
-/** As the schema has it. */
+/** In the form of the schema. */
 interface AskedNote {
   readonly id: string | number
   readonly by?: number
 }
 
-/** What is shown after them; null where nothing is. Throws InvalidArgumentError. */
+/** The values shown after them; null for those without one. Throws InvalidArgumentError. */
 async function noteAll(
   counters: DatabaseCounters,
   asked: AskedNote | { readonly notes: readonly AskedNote[] },

@@ -25,7 +25,7 @@ afterAll(async () => {
   await items.close()
 })
 
-/** Of counters that nobody has counted yet. */
+/** The id of an unused counter. */
 const newId = (): number => nextId++
 const own = { project: 'default' }
 const call = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
@@ -33,7 +33,7 @@ const call = (method: string, path: string, body?: unknown): Promise<HttpAnswer>
 const increment = (name: string, body: unknown, key: string | null = null): Promise<HttpAnswer> =>
   api.call('POST', `/v1/counters/${name}/increments`, { ...own, body, headers: { 'Idempotency-Key': key } })
 
-test('what is counted begins with the row of the table, and reaches it', async () => {
+test('a count begins with the row of the table, and reaches it', async () => {
   expect((await increment('known', { id: 7 })).json).toEqual({ id: '7', value: 41, counted: true })
   expect((await increment('known', { id: '7', by: -3 })).json.value).toBe(38)
   expect((await call('GET', '/known/values/7')).json).toEqual({ id: '7', value: 38 })
@@ -64,7 +64,7 @@ test('an idempotency key counts once, in the body and in the header', async () =
   ])
 })
 
-test('each of many increments counts by itself, and is told by itself', async () => {
+test('each of many increments is counted independently, and has its own result', async () => {
   const [a, b] = [newId(), newId()]
   const increments = [
     { id: a, by: 5 },
@@ -86,7 +86,7 @@ test('each of many increments counts by itself, and is told by itself', async ()
   expect(unknown.json.increments[1]).toEqual({
     id: '8',
     code: 'unknown-counter',
-    detail: 'There is no counter 8.',
+    detail: 'The counter 8 does not exist.',
   })
 })
 
@@ -107,7 +107,7 @@ test('values are read in the order of their ids, also ids with commas in them', 
   expect(question.json.detail).toContain('"7?8"')
 })
 
-test('integers of 64 bits are exact: numbers, and beyond 2^53 texts', async () => {
+test('integers of 64 bits are exact: numbers, and from 2^53 texts', async () => {
   const [large, most] = [newId(), newId()]
   await items.run(`INSERT INTO items VALUES (${large}, 9007199254740991), (${most}, 9223372036854775806)`)
 
@@ -124,7 +124,7 @@ test('integers of 64 bits are exact: numbers, and beyond 2^53 texts', async () =
   expect((await call('GET', `/votes/values/${most}`)).json.value).toBe('9223372036854775807')
 })
 
-test('what somebody else has written is seen once it is reconciled', async () => {
+test('changes of other programs are visible after a reconcile', async () => {
   const id = newId()
   await increment('votes', { id, by: 4 })
   await items.run(`INSERT INTO items VALUES (${id}, 100)`)
@@ -135,7 +135,7 @@ test('what somebody else has written is seen once it is reconciled', async () =>
   expect((await call('GET', `/votes/values/${id}`)).json.value).toBe(104)
 })
 
-test('cleared counters come back from the table, without what was not flushed', async () => {
+test('cleared counters are loaded again from the table, without increments that were not flushed', async () => {
   const id = newId()
   await increment('votes-of-bob', { id })
   await increment('votes', { id, by: 5 })
@@ -147,7 +147,7 @@ test('cleared counters come back from the table, without what was not flushed', 
   expect((await call('GET', `/votes/values/${id}`)).json.value).toBe(5)
 })
 
-test('a tenant sees its own counters, under its own names, and nobody those of the application', async () => {
+test('a tenant sees only its own counters, under its own names, and no tenant sees those of the application', async () => {
   const asBob = (method: string, path: string, body?: unknown): Promise<HttpAnswer> =>
     api.call(method, `/v1/counters${path}`, { project: 'bob', body })
   const id = newId()
@@ -178,7 +178,7 @@ test('a tenant sees its own counters, under its own names, and nobody those of t
   expect((await call('GET', '/application')).status).toBe(404)
 })
 
-test('a counter that is not in the table is unknown where none is made', async () => {
+test('a counter that is not in the table is unknown if none may be created', async () => {
   const answers = [await call('GET', '/known/values/9'), await increment('known', { id: 9 })]
   expect(answers.map(({ status, json }) => [status, json.code])).toEqual([
     [404, 'unknown-counter'],
@@ -186,7 +186,7 @@ test('a counter that is not in the table is unknown where none is made', async (
   ])
 })
 
-test('a database that is away is 503 and says when to come again; a table that is not there does not', async () => {
+test('a database that is away is 503 with Retry-After; a missing table is 503 without it', async () => {
   const many = { increments: [{ id: 1 }, { id: 2 }] }
   for (const [name, code, after] of [
     ['away', 'sink-unreachable', '1'],
@@ -207,7 +207,7 @@ test('a database that is away is 503 and says when to come again; a table that i
   }
 })
 
-test('what is wrong is named', async () => {
+test('an invalid argument is named', async () => {
   const asked: [body: unknown, argument: string][] = [
     [{}, 'id'],
     [{ id: 7, by: 1.5 }, 'by'],

@@ -71,8 +71,7 @@ function flush(routes: Routes, open: CountersOf): void {
     `${url}/flush`,
     'Flush',
     {
-      description:
-        'Brings what is pending now into the database, or counts the rows there. The same again is safe.',
+      description: 'Writes the pending increments to the database, or counts the rows there. Safe to repeat.',
       answers: flushed,
       or: [404],
     },
@@ -82,7 +81,7 @@ function flush(routes: Routes, open: CountersOf): void {
       const done = await routes.waits.during(reply, flushing)
       if (done !== null) return done
       const headers = { 'Retry-After': '1' }
-      throw new Problem(503, 'Service unavailable', 'Not all of it was flushed in time.', headers)
+      throw new Problem(503, 'Service unavailable', 'Not everything was flushed in time.', headers)
     },
   )
 }
@@ -93,7 +92,7 @@ function reconcile(routes: Routes, open: CountersOf): void {
     'Reconcile',
     {
       description:
-        'Puts values right after somebody else has written the database; of events, counts all rows anew.',
+        'Updates values after another program has written to the table; for events, recounts all rows.',
       body: Ids,
       answers: reconciled,
       or: [404],
@@ -115,7 +114,7 @@ function whole(routes: Routes, open: CountersOf): void {
     url,
     'Clear',
     {
-      description: 'What was not flushed is lost; counts of rows are not.',
+      description: 'Increments that were not flushed are lost; counts of rows are not.',
       answers: cleared,
       or: [404],
     },

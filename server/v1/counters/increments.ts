@@ -1,4 +1,4 @@
-// Increments as a request has them, and what is told of them.
+// The increments of a request, and their results.
 
 import {
   AmbiguousError,
@@ -12,7 +12,7 @@ import {
 } from 'perilune'
 import { toProblemAnswer } from '../../http/answers/problem-documents.ts'
 
-/** As the schema has them. */
+/** In the form of the schema. */
 interface AskedIncrement {
   readonly id: string | number
   readonly by?: number
@@ -26,7 +26,7 @@ export function incrementsIn(asked: AskedIncrements, key: string | undefined): r
   const [first, ...others] = asked.increments
   if (key === undefined || first === undefined) return asked.increments
   if (others.length === 0) return [withKey(first, key)]
-  throw new InvalidArgumentError('Idempotency-Key', 'goes with one increment: give each its idempotencyKey')
+  throw new InvalidArgumentError('Idempotency-Key', 'is only for one increment: give each its idempotencyKey')
 }
 
 function withKey(asked: AskedIncrement, key: string | undefined): IncrementItem {
@@ -37,7 +37,7 @@ function withKey(asked: AskedIncrement, key: string | undefined): IncrementItem 
   return { ...asked, idempotencyKey: key }
 }
 
-/** The library's `items[3].by` in the words of the request. */
+/** Translates the library's `items[3].by` to the names of the request. */
 export function asAsked(error: unknown, { isSingle }: { isSingle: boolean }): unknown {
   if (!(error instanceof InvalidArgumentError)) return error
   const { argument, message } = error
@@ -45,7 +45,7 @@ export function asAsked(error: unknown, { isSingle }: { isSingle: boolean }): un
   return new InvalidArgumentError(named, message.slice(argument.length + 1))
 }
 
-/** Each in its place. Throws when the store failed for all of them, or one failed in a way that nobody foresaw. */
+/** One result per item. Throws if the store failed for all of them, or one failed with an unexpected error. */
 export function toldOf(items: readonly IncrementItem[], done: readonly (Counted | Error)[]): object[] {
   const [first] = done
   if (first instanceof Error && done.every(isOutage)) throw first
@@ -56,7 +56,7 @@ export function counted({ id, value, counted: isCounted }: Counted): object {
   return { id, value: toJson(value), counted: isCounted }
 }
 
-/** Programs that read JSON know no greater whole numbers than 2^53. */
+/** JSON parsers only have exact whole numbers up to 2^53. */
 export function toJson(value: CounterValue): number | string {
   return typeof value === 'bigint' ? String(value) : value
 }

@@ -3,10 +3,10 @@ import type { OpenCounters, ServedCounters } from '../../counters/open-counters.
 import { nameOf } from '../../http/requests/tenant.ts'
 import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
-/** The counters that a request names. Throws Refusal where the tenant has none of this name. */
+/** The counters of a request. Throws Refusal if the tenant has none of this name. */
 export type CountersOf = (request: FastifyRequest) => ServedCounters
 
-/** Counters of another tenant are as little there as those that nobody has. */
+/** Counters of another tenant are answered like counters that do not exist. */
 export function opener(all: readonly OpenCounters[]): CountersOf {
   const served = all.filter(({ entry }) => entry.project !== null)
   const byName = new Map(served.map(({ entry, counters }) => [entry.name, counters]))

@@ -1,4 +1,4 @@
-// Counters whose counts are rows of the database.
+// Counters that count rows of the database.
 
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type FeedApi, startFeedApi } from '../../testing/feed-api.ts'
@@ -33,7 +33,7 @@ const call = (method: string, path: string, body?: unknown): Promise<HttpAnswer>
 const vote = (item: number, points = 1): Promise<void> =>
   items.run(`INSERT INTO votes (item, points) VALUES (${item}, ${points})`)
 
-test('rows are in the values, shown as they are noted, and counted by a flush', async () => {
+test('rows are in the values, shown after a note, and counted by a flush', async () => {
   expect((await call('POST', '/votes/notes', { id: 7 })).json).toEqual({ id: '7', value: null })
   await call('DELETE', '/votes')
   await vote(7, 2)
@@ -73,7 +73,7 @@ test('rows are in the values, shown as they are noted, and counted by a flush', 
   })
 })
 
-test('counts are made anew from all rows once they are reconciled', async () => {
+test('counts are recomputed from all rows by a reconcile', async () => {
   await items.run('INSERT INTO items VALUES (20, 99)')
   await vote(20, 3)
   await call('POST', '/votes/flush')
@@ -84,7 +84,7 @@ test('counts are made anew from all rows once they are reconciled', async () => 
   expect((await call('GET', '/votes/values/20')).json.value).toBe(3)
 })
 
-test('cleared counts come back, for the database has all of them', async () => {
+test('cleared counts are read again, because the database has all of them', async () => {
   await vote(21, 4)
   expect((await call('GET', '/votes/values/21')).json.value).toBe(4)
   expect((await call('DELETE', '/votes')).status).toBe(204)
@@ -92,30 +92,30 @@ test('cleared counts come back, for the database has all of them', async () => {
   expect((await call('GET', '/votes/values/21')).json.value).toBe(4)
 })
 
-test('increments of rows, and notes of what Redis counts, are refused and say what to do instead', async () => {
+test('increments of rows, and notes of Redis counters, are rejected with the right alternative', async () => {
   const answers = [
     await call('POST', '/votes/increments', { id: 7 }),
     await call('POST', '/stock/increments', { increments: [{ id: 7 }] }),
     await call('POST', '/likes/notes', { id: 7 }),
   ]
   expect(answers.map(({ status, json }) => [status, json.code, json.detail])).toEqual([
-    [409, 'refused', 'These counters count rows of the database: insert one, and note it.'],
+    [409, 'refused', 'These counters count rows of the database: insert one, and send a note.'],
     [
       409,
       'refused',
-      'These counters change in transactions of the database: add to its outbox, and note it.',
+      'These counters change in transactions of the database: add to its outbox, and send a note.',
     ],
-    [409, 'refused', 'These counters are counted here: increment them.'],
+    [409, 'refused', 'These counters are counted in Redis: increment them.'],
   ])
 })
 
-test('a counter that is not in the table is unknown where none is made', async () => {
+test('a counter that is not in the table is unknown if none may be created', async () => {
   expect((await call('GET', '/stock/values/7')).json.id).toBe('7')
   const { status, json } = await call('GET', '/stock/values/9999')
   expect([status, json.code]).toEqual([404, 'unknown-counter'])
 })
 
-test('a database that is away is 503, and notes go on', async () => {
+test('a database that is away is 503, and notes still work', async () => {
   for (const [name, code, after] of [
     ['away', 'sink-unreachable', '1'],
     ['absent', 'sink-misconfigured', null],
@@ -132,7 +132,7 @@ test('a database that is away is 503, and notes go on', async () => {
   }
 })
 
-test('what is wrong with a note is named', async () => {
+test('an error in a note is named', async () => {
   const asked: [body: unknown, argument: string][] = [
     [{}, 'id'],
     [{ id: 7, by: 1.5 }, 'by'],

@@ -37,7 +37,7 @@ describe('appending', () => {
     expect(bodiesOf(await api.call('GET', `${feed}/messages`))).toEqual([{ text: 'hello' }])
   })
 
-  test('keeps bodies to the letter', async () => {
+  test('keeps bodies unchanged', async () => {
     const feed = api.newFeed()
     const bodies = [
       '9007199254740993',
@@ -55,7 +55,7 @@ describe('appending', () => {
     for (const body of [...bodies, '1.50']) expect(text).toContain(`"body":${body}}`)
   })
 
-  test('with a key that is known appends nothing, and answers 200 when all were known', async () => {
+  test('with a known key appends nothing, and answers 200 if all were known', async () => {
     const feed = api.newFeed()
     const post = (body: object, headers = {}) => api.call('POST', `${feed}/messages`, { body, headers })
     const first = await post({ body: 1 }, { 'Idempotency-Key': 'k' })
@@ -81,7 +81,7 @@ describe('appending', () => {
     expect([first.status, again.status]).toEqual([201, 201])
   })
 
-  test('refuses a key in the header that does not belong to exactly one message', async () => {
+  test('rejects a key in the header that does not belong to exactly one message', async () => {
     const headers = { 'Idempotency-Key': 'k' }
     for (const body of [{ messages: [{ body: 1 }, { body: 2 }] }, { body: 1, idempotencyKey: 'other' }]) {
       const answer = await api.call('POST', `${api.newFeed()}/messages`, { body, headers })
@@ -89,7 +89,7 @@ describe('appending', () => {
     }
   })
 
-  test('keeps no more than it is told to', async () => {
+  test('keeps no more messages than its limit', async () => {
     for (const keep of ['retentionCount=2', 'retentionBytes=2']) {
       const feed = api.newFeed()
       await api.append(feed, 1, 2, 3)
@@ -115,7 +115,7 @@ describe('appending', () => {
     expect((await api.call('GET', feed)).status).toBe(404)
   })
 
-  test('refuses what is wrong and names it', async () => {
+  test('rejects invalid arguments by their names', async () => {
     const wrong: [body: unknown, argument: string, query?: string][] = [
       [{}, 'body'],
       [[], 'body'],
@@ -153,7 +153,7 @@ describe('appending', () => {
     }
   })
 
-  test('takes application/json only, and no more than 4 MiB', async () => {
+  test('accepts only application/json, and no more than 4 MiB', async () => {
     const path = `${api.newFeed()}/messages`
     for (const type of [
       'text/plain',

@@ -11,11 +11,13 @@ const amount = (description: string) => Type.Optional(Type.Integer({ minimum: 1,
 
 const NewMessage = Type.Object(
   {
-    body: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+    body: Type.Unknown({ description: 'Any JSON; stored unchanged.' }),
     ttl: duration('How long the message lives; default: until it is removed.'),
     delay: duration('How long it stays invisible.'),
     idempotencyKey: Type.Optional(
-      Type.String({ description: 'The same key within `idempotencyTtl` appends nothing.' }),
+      Type.String({
+        description: 'Another append with the same key within `idempotencyTtl` appends nothing.',
+      }),
     ),
   },
   strict,
@@ -27,10 +29,10 @@ const Body = Type.Union([
 const Query = Type.Object(
   {
     origin,
-    idempotencyTtl: duration('How long idempotency keys are known; default 1h.'),
-    retentionCount: amount('Messages to keep; the oldest beyond it go.'),
-    retentionAge: duration('How old messages may get; older ones go.'),
-    retentionBytes: amount('Bytes of bodies to keep; the oldest messages beyond it go.'),
+    idempotencyTtl: duration('How long idempotency keys are remembered; default 1h.'),
+    retentionCount: amount('Maximum number of messages; the oldest ones beyond it are removed.'),
+    retentionAge: duration('Maximum age of messages; older ones are removed.'),
+    retentionBytes: amount('Maximum bytes of bodies; the oldest messages beyond it are removed.'),
   },
   strict,
 )
@@ -41,7 +43,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
     'Append',
     {
       query: Query,
-      description: 'All or nothing; no other message falls between those of one request.',
+      description: 'All or nothing; the messages of one request are adjacent.',
       described: { 'Idempotency-Key': 'For a request with one message: its idempotencyKey.' },
       body: Body,
       answers: appended,

@@ -35,7 +35,7 @@ describe('claiming', () => {
     expect((await api.call('POST', `${feed}/claims`)).status).toBe(201)
   })
 
-  test('waits for something to become free', async () => {
+  test('waits until a message becomes free', async () => {
     const feed = api.newFeed()
     const waiting = claim(feed, {}, '?wait=25s')
     await api.whenWaiting(feed)
@@ -44,14 +44,14 @@ describe('claiming', () => {
     expect((await claim(feed, {}, '?wait=20ms')).status).toBe(204)
   })
 
-  test('keeps the body of a message to the letter', async () => {
+  test('keeps the body of a message unchanged', async () => {
     const feed = api.newFeed()
     await api.call('POST', `${feed}/messages`, { body: '{"body":[9007199254740993, 1e400]}' })
     const { text } = await claim(feed)
     expect(text).toContain('"body":[9007199254740993, 1e400]}')
   })
 
-  test('that a client does not wait for any more holds nothing back', async () => {
+  test('whose client has left holds no messages', async () => {
     const feed = api.newFeed()
     const leaving = new AbortController()
     const left = fetch(`${api.url}${feed}/claims?wait=25s`, {
@@ -67,7 +67,7 @@ describe('claiming', () => {
     expect(bodiesOf(await claim(feed))).toEqual(['a'])
   })
 
-  test('refuses what is wrong and names it', async () => {
+  test('rejects invalid arguments by their names', async () => {
     const wrong: [body: unknown, argument: string, query?: string][] = [
       [{ limit: 0 }, 'limit'],
       [{ limit: 1001 }, 'limit'],
@@ -90,7 +90,7 @@ describe('claiming', () => {
     }
   })
 
-  test('takes a body of JSON only, and no more than 64 KiB', async () => {
+  test('accepts only a body of JSON, and no more than 64 KiB', async () => {
     const path = `${api.newFeed()}/claims`
     const headers = { 'Content-Type': 'text/plain' }
     const large = { lease: 'x'.repeat(65_536) }
@@ -132,7 +132,7 @@ describe('a claim', () => {
     expect(bodiesOf(await claim(feed))).toEqual(['a'])
   })
 
-  test('that has ended, or never was, is lost to whoever extends, releases or acks', async () => {
+  test('that has ended, or never existed, rejects extends, releases and acks', async () => {
     const feed = api.newFeed()
     const [message] = await api.append(feed, 'a')
     const place = placeOf(await claim(feed, { lease: '10ms' }))
@@ -149,7 +149,7 @@ describe('a claim', () => {
     }
   })
 
-  test('of another feed or tenant is none of this one', async () => {
+  test('of another feed or tenant is not part of this one', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'a')
     const place = placeOf(await claim(feed))
@@ -159,7 +159,7 @@ describe('a claim', () => {
     expect((await api.call('GET', place)).status).toBe(200)
   })
 
-  test('is not reached by a token that can be none', async () => {
+  test('is not reached by an invalid token', async () => {
     for (const token of ['0', 'x', '-1', '1.5', '9'.repeat(17), '9999999999999999', '%F0%9F%98%80']) {
       const place = `${api.newFeed()}/claims/${token}`
       for (const [method, path] of [
@@ -194,7 +194,7 @@ describe('acking', () => {
     expect(bodiesOf(await api.call('GET', place))).toEqual(['b'])
   })
 
-  test('refuses a message that the claim does not hold, and says why', async () => {
+  test('rejects a message that the claim does not hold, and says why', async () => {
     const feed = api.newFeed()
     const [a, b, c] = await api.append(feed, 'a', 'b', 'c')
     const place = placeOf(await claim(feed, { limit: 1 }))
@@ -220,7 +220,7 @@ describe('dead letters', () => {
     return message?.id
   }
 
-  test('are read, found and removed as messages are', async () => {
+  test('are read, found and removed like messages', async () => {
     const feed = api.newFeed()
     const id = await makeOne(feed)
 
@@ -242,7 +242,7 @@ describe('dead letters', () => {
     expect(json.messages[0].expiresAtMs).toBeGreaterThan(0)
   })
 
-  test('wake whoever waits for them', async () => {
+  test('wake up waiting readers', async () => {
     const feed = api.newFeed()
     const waiting = api.call('GET', `${feed}/dead-letters/messages?wait=25s`)
     await api.whenWaiting(feed)
@@ -250,7 +250,7 @@ describe('dead letters', () => {
     expect(bodiesOf(await waiting)).toEqual(['poison'])
   })
 
-  test('are not read with arguments that are wrong', async () => {
+  test('are not read with invalid arguments', async () => {
     const answer = await api.call('GET', `${api.newFeed()}/dead-letters/messages?after=x`)
     expect([answer.status, answer.json.argument]).toEqual([400, 'after'])
   })

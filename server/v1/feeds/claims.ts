@@ -7,7 +7,7 @@ import { RefusedRequest } from '../../http/answers/problem-documents.ts'
 
 const strict = { additionalProperties: false }
 const lease = duration('How long the claim lasts; default 30s.')
-const grace = duration('How long messages live beyond their claim at least.')
+const grace = duration('Minimum life of messages after the end of their claim.')
 
 const Waiting = Type.Object({ wait }, strict)
 const Terms = Type.Object(
@@ -19,7 +19,7 @@ const Terms = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 1_000_000,
-        description: 'Claims after which a message becomes a dead letter; 0 and default: never.',
+        description: 'Number of claims after which a message becomes a dead letter; 0 (default): never.',
       }),
     ),
     deadLettersTtl: duration('How long a dead letter lives; default: as long as the message would have.'),
@@ -51,7 +51,7 @@ function takeClaims(routes: FeedRoutes, feeds: Feeds): void {
       }
       const claim = await routes.waits.during(reply, (signal) => feed.claim({ ...options, signal }))
       if (claim === null) return reply.code(204).send()
-      // Nobody is there to work on them: others need not wait for the lease to end.
+      // The client has left: other clients need not wait for the lease to end.
       if (reply.raw.destroyed) await claim.release()
       return reply
         .code(201)
@@ -68,7 +68,8 @@ function keepClaims(routes: FeedRoutes, feeds: Feeds): void {
   routes.get(url, 'Look a claim up', { answers: foundClaim, or: [404] }, async (request, reply) => {
     const { name, token } = request.params
     const claim = await feeds.openBytes(request, name).byToken.get({ token: Number(token) })
-    if (claim === null) throw new RefusedRequest('not-found', `The claim ${token} has ended, or never was.`)
+    if (claim === null)
+      throw new RefusedRequest('not-found', `The claim ${token} has ended, or never existed.`)
     return reply.type('application/json').send(encodeClaim(claim))
   })
 
@@ -112,13 +113,13 @@ function endClaims(routes: FeedRoutes, feeds: Feeds): void {
   )
 }
 
-/** What became of the only claim. Throws Refusal when it was lost. */
-function notLost<Told extends { readonly outcome: string }>(
-  [only]: readonly Told[],
+/** The outcome of the only claim. Throws Refusal if it was lost. */
+function notLost<Result extends { readonly outcome: string }>(
+  [only]: readonly Result[],
   token: string,
-): Exclude<Told, { readonly outcome: 'lost' }> {
+): Exclude<Result, { readonly outcome: 'lost' }> {
   if (only === undefined || only.outcome === 'lost') {
-    throw new RefusedRequest('lease-lost', `The claim ${token} has ended, or never was.`)
+    throw new RefusedRequest('lease-lost', `The claim ${token} has ended, or never existed.`)
   }
-  return only as Exclude<Told, { readonly outcome: 'lost' }>
+  return only as Exclude<Result, { readonly outcome: 'lost' }>
 }

@@ -1,5 +1,5 @@
-// Messages as answers show them. Their bodies are JSON text already and are put in as they are; ids and
-// cursors consist of digits and dashes.
+// Messages in the form of answers. Their bodies are JSON text already and are inserted unchanged; ids and cursors
+// consist of digits and dashes.
 
 import { joined, listed, type AnswerPart } from '../../http/answers/joined.ts'
 import type { AnswerPieces } from '../../http/answers/pieces.ts'
@@ -12,7 +12,7 @@ export function encodeMessage(message: Message<string>): string {
   return `{${headOf(message)},"body":${message.body}}`
 }
 
-/** One that is no JSON. */
+/** A message that is not JSON. */
 export function encodeUndecodable(message: UndecodableMessage): string {
   return `{${headOf(message)},${encodeUndecoded(message)}}`
 }
@@ -23,12 +23,12 @@ function headOf(message: Omit<Message<unknown>, 'body'>): string {
   return `"id":"${id}","cursor":${position},"createdAtMs":${createdAtMs},"ageMs":${ageMs},"expiresAtMs":${expiresAtMs},"claims":${claims},"claimToken":${claimToken}`
 }
 
-/** Of one that may be large. */
+/** A message that may be large. */
 export function encodeFound(found: Entry): Buffer | AnswerPieces {
   return joined(partsOf(found))
 }
 
-/** A page may hold megabytes. */
+/** A page may have megabytes. */
 export function encodePage({
   messages,
   undecodable,

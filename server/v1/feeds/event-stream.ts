@@ -1,12 +1,12 @@
-// A feed as server-sent events. The id of an event is a cursor: a reader that comes back with the last one
-// it has seen misses nothing. Bodies are put in as they are, except that a line break between two of
-// their tokens becomes a space, for an event's data is one line.
+// A feed as server-sent events. The id of an event is a cursor: a reader that reconnects with the last id misses
+// nothing. Bodies are inserted unchanged, except that a line break between two of their tokens becomes a space, because
+// the data of an event is one line.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AmbiguousError, DriverError, type Feed, type Message, type Page, type ReadOptions } from 'perilune'
 import { encodeMessage, encodeUndecodable } from './encode.ts'
 
-/** What a store that is away, or full, answers; after a rest it is asked again. */
+/** Errors of a store that is away or full; the stream retries after a pause. */
 const AWAY: ReadonlySet<string> = new Set([
   'unreachable',
   'busy',
@@ -18,14 +18,14 @@ const REST_MS = 1000
 const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20]
 
 export interface StreamTerms {
-  /** What every page is read with. */
+  /** The options to read every page. */
   readonly options: ReadOptions
   /** Ends the stream. */
   readonly signal: AbortSignal
   readonly heartbeat: NonNullable<ReadOptions['wait']>
 }
 
-/** Text of the stream from a first page on; the next page is read when the one before has gone out. */
+/** The text of the stream from a first page on; the next page is read when the one before has been sent. */
 export async function* eventStream(
   feed: Feed<string>,
   first: Page<string>,
@@ -50,7 +50,7 @@ export async function* eventStream(
   }
 }
 
-/** Null when the store is away: a reader that was sent away would not come back while it is. */
+/** Null if the store is away: a disconnected reader could not reconnect meanwhile. */
 async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
   try {
     return await reading
@@ -61,11 +61,11 @@ async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
   }
 }
 
-/** A page without messages is a heartbeat; its id moves the reader over what was hidden. */
+/** A page without messages is a heartbeat; its id moves the reader past hidden messages. */
 function encodeEvents({ messages, undecodable, next, gap, reset }: Page<string>): string {
   const lost = reset ? 'event: reset\ndata: {}\n\n' : gap ? 'event: gap\ndata: {}\n\n' : ''
   const shown = messages.length === 0 ? `id: ${next}\n: heartbeat\n\n` : messages.map(encodeEvent).join('')
-  // Without ids, for they come before messages that stand in front of them.
+  // Without ids, because they come before earlier messages of the page.
   const others = undecodable.map((each) => `event: undecodable\ndata: ${encodeUndecodable(each)}\n\n`)
   return lost + others.join('') + shown
 }
@@ -74,7 +74,7 @@ function encodeEvent(message: Message<string>): string {
   return `id: ${message.cursor}\nevent: message\ndata: ${onOneLine(encodeMessage(message))}\n\n`
 }
 
-/** As bytes: to replace two million line breaks in a text takes a third of a second. */
+/** As bytes: replacing two million line breaks in a text takes a third of a second. */
 function onOneLine(text: string): string {
   if (!/[\r\n]/.test(text)) return text
   const bytes = Buffer.from(text)

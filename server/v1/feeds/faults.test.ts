@@ -1,4 +1,4 @@
-// The store fails: what callers of /v1 are told.
+// Errors of the store, as clients of /v1 see them.
 
 import { expect, test } from 'vitest'
 import { startProxy } from '../../../test/servers/proxy.ts'
@@ -32,7 +32,7 @@ const ROUTES = [
   ['DELETE', '/dead-letters/messages/1'],
 ] as const
 
-test('without its store every route answers 503 and says when to try again', async () => {
+test('without its store every route answers 503 and says when to retry', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults
   proxy.halfOpen()
@@ -47,7 +47,7 @@ test('without its store every route answers 503 and says when to try again', asy
   }
 })
 
-test('a store that is full takes no message and says so, and gives what it has', async () => {
+test('a store that is full accepts no message and says so, and still serves reads', async () => {
   const redis = await startRedis()
   const api = await startFeedApi(redis.port)
   const feed = api.newFeed()
@@ -81,7 +81,7 @@ test('an append, a claim and an ack whose answers were lost on the way happen on
   expect([json.total, json.claimed]).toEqual([2, 0])
 })
 
-test('a tail goes on when the connection to the store was lost', async () => {
+test('a tail continues after the connection to the store was lost', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults
   const feed = api.newFeed()
@@ -95,7 +95,7 @@ test('a tail goes on when the connection to the store was lost', async () => {
   expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
 })
 
-test('a tail goes on after an outage that was longer than the deadline of calls', async () => {
+test('a tail continues after an outage that was longer than the deadline of calls', async () => {
   await using faults = await behindProxy({ heartbeat: '50ms' })
   const { api, proxy } = faults
   const feed = api.newFeed()

@@ -14,7 +14,7 @@ const problemOf = ({ status, json }: { status: number; json: { code: string; arg
 ]
 
 describe('reading', () => {
-  test('goes on where the page before ended', async () => {
+  test('continues where the page before ended', async () => {
     const feed = api.newFeed()
     await api.append(feed, 1, 2, 3)
     const first = await api.call('GET', `${feed}/messages?limit=2`)
@@ -34,7 +34,7 @@ describe('reading', () => {
     expect([status, json.messages]).toEqual([200, []])
   })
 
-  test('waits for a message that comes', async () => {
+  test('waits for a message', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'old')
     const { json } = await api.call('GET', `${feed}/messages`)
@@ -44,7 +44,7 @@ describe('reading', () => {
     expect(bodiesOf(await waiting)).toEqual(['new'])
   })
 
-  test('waits from the end of the feed when it is told to', async () => {
+  test('waits from the end of the feed with after=end', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'old')
     const waiting = api.call('GET', `${feed}/messages?after=end&wait=25s`)
@@ -53,14 +53,14 @@ describe('reading', () => {
     expect(bodiesOf(await waiting)).toEqual(['new'])
   })
 
-  test('gives an empty page and the same place when nothing comes', async () => {
+  test('gives an empty page and the same position if nothing arrives', async () => {
     const feed = api.newFeed()
     const [last] = await api.append(feed, 'old')
     const { status, json } = await api.call('GET', `${feed}/messages?after=${last?.cursor}&wait=20ms`)
     expect([status, json.messages, json.next]).toEqual([200, [], last?.cursor])
   })
 
-  test('hides what its own origin appended when echo is false', async () => {
+  test('hides messages of its own origin if echo is false', async () => {
     const feed = api.newFeed()
     await api.call('POST', `${feed}/messages?origin=ada`, { body: { body: 'mine' } })
     await api.call('POST', `${feed}/messages?origin=bob`, { body: { body: 'theirs' } })
@@ -75,7 +75,7 @@ describe('reading', () => {
     ])
   })
 
-  test('shows claimed messages unless told not to, and delayed ones when told to', async () => {
+  test('shows claimed messages by default, and delayed ones on request', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'claimed')
     const claim = await api.call('POST', `${feed}/claims`)
@@ -88,7 +88,7 @@ describe('reading', () => {
     expect(bodiesOf(await api.call('GET', `${feed}/messages?includeClaimed=false`))).toEqual([])
   })
 
-  test('tells what retention removed before it was read', async () => {
+  test('reports messages that retention removed before they were read', async () => {
     const feed = api.newFeed()
     const [first] = await api.append(feed, 1, 2)
     await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
@@ -96,7 +96,7 @@ describe('reading', () => {
     expect([json.gap, json.reset, json.messages.length]).toEqual([true, false, 1])
   })
 
-  test('tells that the cursor is of an earlier life of the feed', async () => {
+  test('reports that the cursor is from an earlier life of the feed', async () => {
     const feed = api.newFeed()
     const [first] = await api.append(feed, 'before')
     await api.call('DELETE', feed)
@@ -105,7 +105,7 @@ describe('reading', () => {
     expect([json.reset, json.messages.length]).toEqual([true, 1])
   })
 
-  test('refuses what is wrong and names it', async () => {
+  test('rejects invalid arguments by their names', async () => {
     const wrong = [
       ['after', 'nonsense'],
       ['after', '1-2-3'],
@@ -142,7 +142,7 @@ describe('a single message', () => {
     expect(bodiesOf(await api.call('GET', `${feed}/messages`))).toEqual(['b'])
   })
 
-  test('that a claim holds is removed only when that is meant', async () => {
+  test('that a claim holds is only removed with force', async () => {
     const feed = api.newFeed()
     const [message] = await api.append(feed, 'a')
     await api.call('POST', `${feed}/claims`)
@@ -153,7 +153,7 @@ describe('a single message', () => {
     expect((await api.call('DELETE', `${path}?evenClaimed=true`)).status).toBe(204)
   })
 
-  test('by an id that can name none is not found', async () => {
+  test('with an invalid id is not found', async () => {
     for (const id of ['0', 'x', '-1', '99999999999999999999', '%20', "1'"]) {
       const path = `${api.newFeed()}/messages/${id}`
       expect([(await api.call('GET', path)).status, (await api.call('DELETE', path)).status], id).toEqual([
@@ -188,21 +188,21 @@ describe('a feed', () => {
     })
   })
 
-  test('that does not exist is not found, and clearing it is done', async () => {
+  test('that does not exist is not found, and clearing it succeeds', async () => {
     const feed = api.newFeed()
     const missing = await api.call('GET', feed)
     expect([missing.status, missing.json.code]).toEqual([404, 'not-found'])
     expect((await api.call('DELETE', feed)).status).toBe(204)
   })
 
-  test('is gone once it is cleared', async () => {
+  test('does not exist after it is cleared', async () => {
     const feed = api.newFeed()
     await api.append(feed, 'a')
     expect((await api.call('DELETE', feed)).status).toBe(204)
     expect((await api.call('GET', feed)).status).toBe(404)
   })
 
-  test('may have any name that a text can be', async () => {
+  test('may have any valid text as its name', async () => {
     const names = ['a/b', 'ä ö', '{x}:%', '日本語', '%2F', 'a?b#c', '..x', 'x'.repeat(504)]
     for (const name of names) {
       const feed = `/v1/feeds/${encodeURIComponent(name)}`
@@ -212,7 +212,7 @@ describe('a feed', () => {
     }
   })
 
-  test('of an impossible name is refused', async () => {
+  test('of an invalid name is rejected', async () => {
     const names = ['%00', 'a%0Ab', 'x'.repeat(600), 'é'.repeat(300).replaceAll('é', '%C3%A9'), '%7F']
     for (const name of names) {
       const answer = await api.call('GET', `/v1/feeds/${name}/messages`)
@@ -227,7 +227,7 @@ describe('tenants', () => {
   const append = (project: string | null, feed: string, body: unknown) =>
     api.call('POST', `${feed}/messages`, { body: { body }, headers: { 'X-Project-ID': project } })
 
-  test('do not see each other, whatever their names hold', async () => {
+  test('are separate, whatever their names contain', async () => {
     const tenants = ['a', 'b', 'a/b', 'a%2Fb', 'default', 'p:a', 'x'.repeat(256), 'x'.repeat(255), 'a\tb']
     for (const tenant of tenants) await append(tenant, '/v1/feeds/shared', tenant)
     for (const tenant of tenants) expect(bodiesOf(await read(tenant, '/v1/feeds/shared'))).toEqual([tenant])
@@ -235,14 +235,14 @@ describe('tenants', () => {
     expect(bodiesOf(await read('a', '/v1/feeds/b%2Fshared'))).toEqual([])
   })
 
-  test('are the tenant default when none is named', async () => {
+  test('belong to the tenant default if none is named', async () => {
     const feed = api.newFeed()
     await append(null, feed, 1)
     expect(bodiesOf(await read('default', feed))).toEqual([1])
     expect(bodiesOf(await read('other', feed))).toEqual([])
   })
 
-  test('have feeds and queues of the same name that are not the same', async () => {
+  test('are separate from queues of the same name', async () => {
     const feed = api.newFeed()
     const queue = feed.replace('/v1/feeds/', '/v2/queues/')
     const options = { project: 'both', headers: { 'Client-ID': '3381af92-2b9e-11e3-b191-71861300734c' } }
@@ -253,14 +253,14 @@ describe('tenants', () => {
     expect(bodiesOf(await api.call('GET', `${feed}/messages`, { project: 'both' }))).toEqual(['feed'])
   })
 
-  test('of no name or too long a one are refused', async () => {
+  test('of an empty or too long name are rejected', async () => {
     for (const project of ['', '   ', 'x'.repeat(257)]) {
       expect(problemOf(await read(project, api.newFeed()))).toEqual([400, 'invalid-argument', 'X-Project-ID'])
     }
   })
 })
 
-test('what is not there is 404, and a method that a path does not have 405 with those it has', async () => {
+test('an unknown path is 404, and an unknown method of a path is 405 with the allowed ones', async () => {
   const missing = await api.call('GET', '/v1/nothing')
   expect([missing.status, missing.json.code, missing.headers.get('content-type')]).toEqual([
     404,

@@ -1,4 +1,4 @@
-// The native feed API, and the feed as a whole.
+// The native feed API: routes for a whole feed.
 
 import type { Routes } from '../api/routes.ts'
 import { cleared, inspection } from '../api/answers.ts'

@@ -1,4 +1,4 @@
-// Reading and removing messages: of a feed, and of its dead letters, which are a feed as well.
+// Reading and removing messages of a feed, and of its dead letters, which are a feed as well.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -22,11 +22,14 @@ const Reading = Type.Object(
     origin,
     echo,
     includeClaimed,
-    includeDelayed: flag('true shows, behind the last visible message, those that are delayed.'),
+    includeDelayed: flag('true shows delayed messages after the last visible one.'),
   },
   strict,
 )
-const Removing = Type.Object({ evenClaimed: flag('true removes it under a live claim too.') }, strict)
+const Removing = Type.Object(
+  { evenClaimed: flag('true also removes a message that a live claim holds.') },
+  strict,
+)
 
 type Opened = (request: FastifyRequest, name: string, options?: { origin: string }) => Feed<Buffer>
 
@@ -73,7 +76,7 @@ function singleMessages(routes: FeedRoutes, url: `${FeedUrl}/messages/:id`, open
   })
 }
 
-/** Reads a page, and waits for one only when there is nothing. Ended early it has still moved nothing. */
+/** Reads a page, and waits for one only if there is nothing. Ending it early has no effect on the feed. */
 export async function readWaiting<Body>(
   feed: Feed<Body>,
   options: ReadOptions,
@@ -89,10 +92,10 @@ export async function readWaiting<Body>(
   return later ?? now
 }
 
-/** Hiding one's own messages needs to know whose they are. */
+/** Hiding one's own messages requires the reader's name. */
 export function checkEcho(shown: boolean | undefined, reader: string | undefined): void {
   if (shown === false && reader === undefined) {
-    throw new InvalidArgumentError('origin', 'must say whose messages echo=false hides')
+    throw new InvalidArgumentError('origin', 'must name the reader whose messages echo=false hides')
   }
 }
 

@@ -1,11 +1,11 @@
-// Messages as a request appends them. Bodies stay the text that was sent.
+// Messages of an append. Bodies stay the text that was sent.
 
 import { InvalidArgumentError, type NewMessage } from 'perilune'
 import { findElementsOf, findMember, findStart, type Slice } from '../../json/slices.ts'
 
 type Appending = NewMessage<unknown> | { messages: NewMessage<unknown>[] }
 
-/** `request`: the body of the request, `text`: the same as it was sent, `key`: the header Idempotency-Key. */
+/** `request`: the body of the request; `text`: the same as it was sent; `key`: the header Idempotency-Key. */
 export function newMessages(request: Appending, text: string, key: string | undefined): NewMessage<string>[] {
   const start = findStart(text)
   if (!('messages' in request)) return [withKey(exact(request, text, { from: start, to: text.length }), key)]
@@ -14,7 +14,7 @@ export function newMessages(request: Appending, text: string, key: string | unde
   const [first, ...others] = messages
   if (key === undefined || first === undefined) return messages
   if (others.length > 0) {
-    throw new InvalidArgumentError('Idempotency-Key', 'goes with one message: give each its idempotencyKey')
+    throw new InvalidArgumentError('Idempotency-Key', 'is only for one message: give each its idempotencyKey')
   }
   return [withKey(first, key)]
 }

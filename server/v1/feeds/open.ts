@@ -5,10 +5,10 @@ import type { Feed, FeedOptions, Perilune } from 'perilune'
 import { storedJson, storedJsonBytes } from '../../json/stored.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 
-/** Routes of which a query that is not known is passed over. */
+/** Routes that ignore unknown query parameters. */
 export type FeedRoutes = Routes<TSchema>
 
-/** Opens the feeds that requests name. */
+/** Opens the feeds of requests. */
 export class Feeds {
   readonly #perilune: Perilune
 
@@ -24,7 +24,7 @@ export class Feeds {
     return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJson })
   }
 
-  /** For answers that may hold much: bodies as they are stored. */
+  /** For large answers: bodies as they are stored. */
   openBytes(
     request: FastifyRequest,
     name: string,

@@ -12,7 +12,7 @@ const make = (feed: string, body: object = {}, name = 'ada') =>
 const pageOf = (feed: string, query = '') => api.call('GET', `${feed}/subscribers/ada/messages${query}`)
 const advance = (feed: string, body: object) => api.call('PATCH', `${feed}/subscribers/ada`, { body })
 
-test('a subscriber is made once and stays where it stands', async () => {
+test('a subscriber is created once and keeps its position', async () => {
   const feed = api.newFeed()
   await api.append(feed, 1, 2)
   const made = await make(feed)
@@ -41,7 +41,7 @@ test('a subscriber may begin at the end, at a cursor, or on a feed that does not
   expect(bodiesOf(await api.call('GET', `${feed}/subscribers/eve/messages`))).toEqual([3])
 })
 
-test('reading moves nothing, advancing does, and back only when told to', async () => {
+test('reading moves nothing, advancing does, and back only with rewind', async () => {
   const feed = api.newFeed()
   await make(feed)
   const [first, second] = await api.append(feed, 1, 2)
@@ -67,7 +67,7 @@ test('a page is waited for', async () => {
   expect(bodiesOf(await waiting)).toEqual(['new'])
 })
 
-test('a page hides what it is told to hide', async () => {
+test('a page hides messages on request', async () => {
   const feed = api.newFeed()
   await make(feed)
   await api.append(feed, 'claimed')
@@ -78,7 +78,7 @@ test('a page hides what it is told to hide', async () => {
   expect((await pageOf(feed, '?echo=false')).json.argument).toBe('origin')
 })
 
-test('a protected subscriber keeps what it has not passed, also while it reads', async () => {
+test('a protected subscriber keeps messages that it has not passed, also while it reads', async () => {
   const feed = api.newFeed()
   await make(feed, { protect: true })
   await api.append(feed, 1, 2)
@@ -87,7 +87,7 @@ test('a protected subscriber keeps what it has not passed, also while it reads',
   expect(bodiesOf(await pageOf(feed))).toEqual([1, 2, 3])
 })
 
-test('a subscriber that is forgotten, or never was, is not found and not made by asking', async () => {
+test('a subscriber that was deleted, or never existed, is not found and not created by reads', async () => {
   const feed = api.newFeed()
   const [message] = await api.append(feed, 1)
   await make(feed)
@@ -99,7 +99,7 @@ test('a subscriber that is forgotten, or never was, is not found and not made by
   expect((await api.call('GET', feed)).json.subscribers).toBe(0)
 })
 
-test('what is wrong is refused and named', async () => {
+test('invalid arguments are rejected by their names', async () => {
   const feed = api.newFeed()
   const path = `${feed}/subscribers/ada`
   const wrong: [method: string, path: string, body: unknown, argument: string][] = [

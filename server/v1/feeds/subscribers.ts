@@ -14,16 +14,16 @@ const Beginning = Type.Object(
   {
     from: Type.Optional(
       Type.String({
-        description: 'Where a new one begins: a cursor, or `end`; default: the oldest message.',
+        description: 'Where a new subscriber begins: a cursor, or `end`; default: the oldest message.',
       }),
     ),
-    protect: flag('true keeps retention from removing what it has not passed.'),
+    protect: flag('true keeps retention from removing messages that it has not passed.'),
   },
   strict,
 )
 const Step = Type.Object(
   {
-    cursor: Type.String({ description: 'Everything up to it is dealt with.' }),
+    cursor: Type.String({ description: 'All messages up to it are processed.' }),
     rewind: flag('true lets it move back.'),
   },
   strict,
@@ -68,7 +68,7 @@ function readForSubscribers(routes: FeedRoutes, feeds: Feeds): void {
     'Read a page after its cursor',
     {
       query: Reading,
-      description: 'Reading moves nothing: advance to the cursor of what has been dealt with.',
+      description: 'Reading moves nothing: advance to the cursor of the last processed message.',
       answers: page,
       or: [404],
     },
@@ -97,11 +97,11 @@ export interface Made {
   readonly created: boolean
 }
 
-/** The stored cursor, or null when there is no such subscriber. */
+/** The stored cursor, or null if the subscriber does not exist. */
 async function findSubscriber(feed: Feed<unknown>, name: string): Promise<string | null> {
   const { next } = await feed.read({ after: 'end', limit: 1 })
   const [life = '0'] = next.split('-')
-  // A subscriber only moves forward, so the beginning of this life of the feed moves none.
+  // A subscriber only moves forward, so the start of this life of the feed never moves it.
   return feed.subscriber(name).commit(`${life}-0`)
 }
 

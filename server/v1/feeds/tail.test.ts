@@ -21,7 +21,7 @@ async function bodies(events: EventReader, count: number): Promise<unknown[]> {
   return found
 }
 
-test('a tail gives what is there and then what comes, each with its cursor as id', async () => {
+test('a tail gives existing messages and then new ones, each with its cursor as id', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 'old')
   await using events = await tail(feed)
@@ -38,14 +38,14 @@ test('a tail gives what is there and then what comes, each with its cursor as id
   expect(await bodies(events, 2)).toEqual(['new', 'newer'])
 })
 
-test('a reader that comes back with the last id misses nothing, whatever its query says', async () => {
+test('a reader that reconnects with the last id misses nothing, whatever its query says', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 1, 2, 3)
   await using events = await tail(feed, '?after=end', { 'Last-Event-ID': first?.cursor ?? '' })
   expect(await bodies(events, 2)).toEqual([2, 3])
 })
 
-test('a reader that begins at the end learns at once where it stands', async () => {
+test('a reader that begins at the end learns its position at once', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 'old')
   const events = await tail(feed, '?after=end')
@@ -58,7 +58,7 @@ test('a reader that begins at the end learns at once where it stands', async () 
   expect(await bodies(again, 1)).toEqual(['while away'])
 })
 
-test('what is missing is told before the message behind it', async () => {
+test('missing messages are reported before the message after them', async () => {
   const feed = api.newFeed()
   const [first] = await api.append(feed, 1, 2)
   await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
@@ -78,7 +78,7 @@ test('a body with line breaks is one line of data, and keeps its numbers', async
   expect((await events.nextTold())?.data).toContain('"body":{  "n": 9007199254740993, "e":1e400}}')
 })
 
-test('a tail hides what it is told to hide', async () => {
+test('a tail hides messages on request', async () => {
   const feed = api.newFeed()
   await api.append(feed, 'claimed')
   await api.call('POST', `${feed}/claims`)
@@ -88,7 +88,7 @@ test('a tail hides what it is told to hide', async () => {
   expect(await bodies(events, 1)).toEqual(['free'])
 })
 
-test('a silent tail sends heartbeats that carry the reader over what was hidden', async () => {
+test('a silent tail sends heartbeats that move the reader past hidden messages', async () => {
   await using own = await startFeedApi(inject('redisPort'), { feedLimits: { heartbeat: '20ms' } })
   const feed = own.newFeed()
   await using events = await openEvents(`${own.url}${feed}/tail?origin=ada&echo=false`)
@@ -103,7 +103,7 @@ test('a silent tail sends heartbeats that carry the reader over what was hidden'
   expect([beat?.event, beat?.id]).toEqual([null, appended.json.messages[0].cursor])
 })
 
-test('what is wrong is refused before the stream begins', async () => {
+test('invalid arguments are rejected before the stream begins', async () => {
   const wrong = [
     ['?after=x', {}, 'after'],
     ['', { 'Last-Event-ID': 'x' }, 'after'],
@@ -122,19 +122,19 @@ test('a tail has no HEAD', async () => {
   expect((await fetch(`${api.url}${api.newFeed()}/tail`, { method: 'HEAD' })).status).toBe(405)
 })
 
-test('200 tails that are opened and dropped leave nobody waiting', async () => {
-  // No heartbeat to find out that nobody is there.
+test('200 tails that are opened and dropped leave no waiters', async () => {
+  // No heartbeat would detect that the client has left.
   await using own = await startFeedApi(inject('redisPort'), { feedLimits: { heartbeat: '10m' } })
   const feed = own.newFeed()
   const opened = await Promise.all(Array.from({ length: 200 }, () => openEvents(`${own.url}${feed}/tail`)))
   for (const events of opened) await events.next()
   await own.whenWaiting(feed)
   for (const events of opened) events.close()
-  // The process listens as long as anybody in it waits.
+  // The process listens as long as any request in it waits.
   await own.whenWaiting(feed, false)
 })
 
-test('200 long polls that are opened and dropped leave nobody waiting', async () => {
+test('200 long polls that are opened and dropped leave no waiters', async () => {
   const feed = api.newFeed()
   const leaving = new AbortController()
   const polls = Array.from({ length: 200 }, () =>
@@ -150,7 +150,7 @@ test('200 long polls that are opened and dropped leave nobody waiting', async ()
   await api.whenWaiting(feed, false)
 })
 
-test('a wait ends at the longest that the service waits, with what there is', async () => {
+test('a wait ends at the longest wait of the service, with the present result', async () => {
   await using own = await startFeedApi(inject('redisPort'), { feedLimits: { maxWaitMs: 30 } })
   const feed = own.newFeed()
   const [last] = await own.append(feed, 'a')
@@ -159,7 +159,7 @@ test('a wait ends at the longest that the service waits, with what there is', as
   expect([page.status, page.json.next, claim.status]).toEqual([200, last?.cursor, 204])
 })
 
-test('closing the service ends tails and waits in good order', async () => {
+test('closing the service ends tails and waits in order', async () => {
   const own = await startFeedApi(inject('redisPort'))
   const [feed, other] = [own.newFeed(), own.newFeed()]
   const events = await openEvents(`${own.url}${feed}/tail`)
@@ -175,7 +175,7 @@ test('closing the service ends tails and waits in good order', async () => {
   expect([(await poll).status, (await claim).status]).toEqual([200, 204])
 })
 
-test('closing the service does not wait for connections on which nothing was asked', async () => {
+test('closing the service does not wait for connections without a request', async () => {
   const own = await startFeedApi(inject('redisPort'))
   const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(own.url)))
   await own.call('GET', `${own.newFeed()}/messages`)
@@ -183,7 +183,7 @@ test('closing the service does not wait for connections on which nothing was ask
   for (const socket of sockets) socket.destroy()
 })
 
-test('a reader that does not read is not read for', async () => {
+test('no pages are read for a reader that does not read', async () => {
   const redis = await startRedis()
   const own = await startFeedApi(redis.port)
   const [feed, size, count] = [own.newFeed(), 500_000, 160]

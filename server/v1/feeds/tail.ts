@@ -24,8 +24,10 @@ export function feedTail(routes: FeedRoutes, feeds: Feeds): void {
     {
       query: Query,
       description:
-        'The id of an event is a cursor. `message` carries a message, `undecodable` one whose body is no JSON; `gap` and `reset` say what is missing before the next one.',
-      described: { 'Last-Event-ID': 'The id of the last event that was seen; goes before `after`.' },
+        'The id of an event is a cursor. `message` carries a message, `undecodable` one whose body is not JSON; `gap` and `reset` report what is missing before the next one.',
+      described: {
+        'Last-Event-ID': 'The id of the last event that was seen; takes precedence over `after`.',
+      },
       answers: stream,
       exposeHeadRoute: false,
     },
@@ -41,7 +43,7 @@ export function feedTail(routes: FeedRoutes, feeds: Feeds): void {
         maxBytes: PAGE_BOUNDS.maxBytes,
       }
       const signal = routes.waits.begin(reply)
-      // Read before the answer begins, so that a wrong cursor is a 400.
+      // Read before the answer begins, so that an invalid cursor is a 400.
       const first = await feed.read(options)
       const events = eventStream(feed, first, { options, signal, heartbeat: routes.limits.heartbeat })
       return reply.headers(HEADERS).send(AnswerPieces.ofTexts(events))

@@ -40,7 +40,7 @@ async function whenReady(queue: string): Promise<void> {
 }
 
 describe('a job that is acked with a next one', () => {
-  test('is done with a result, and the next one follows, both to the letter', async () => {
+  test('is done with a result, and the next one follows, both unchanged', async () => {
     const queue = newQueue()
     await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 9 } } })
     const job = await firstOf(queue)
@@ -67,13 +67,13 @@ describe('a job that is acked with a next one', () => {
     await whenReady(far)
     expect((await post(`${far}/claims`)).json.jobs).toMatchObject([next])
 
-    const told = await ackAndEnqueue(near, other, { next: { ...next, queue: nameIn(far), id: 'own' } })
-    expect(told.json.next).toEqual({ id: 'own', duplicate: false })
+    const answer = await ackAndEnqueue(near, other, { next: { ...next, queue: nameIn(far), id: 'own' } })
+    expect(answer.json.next).toEqual({ id: 'own', duplicate: false })
     await whenReady(far)
     expect((await get(`${far}/jobs/own`)).json).toMatchObject(next)
   })
 
-  test('is followed by nothing new where there is such a job', async () => {
+  test('is followed by no new job if that job exists', async () => {
     const queue = newQueue()
     const job = await firstOf(queue)
     await post(`${queue}/jobs`, { ...next, id: 'known' })
@@ -81,7 +81,7 @@ describe('a job that is acked with a next one', () => {
     expect(json.next).toEqual({ id: 'known', duplicate: true })
   })
 
-  test('is followed by one that waits for others of the queue it goes to', async () => {
+  test('is followed by one that waits for others of the target queue', async () => {
     const [near, far] = [newQueue(), newQueue()]
     const job = await firstOf(near)
     await post(`${far}/jobs`, { ...next, id: 'before' })
@@ -98,7 +98,7 @@ describe('a job that is acked with a next one', () => {
     ])
   })
 
-  test('is followed by nothing when it was lost', async () => {
+  test('is followed by nothing if it was lost', async () => {
     const queue = newQueue()
     const job = await firstOf(queue)
     await post(`${queue}/jobs/${job.id}/claims/${job.token}/release`)
@@ -106,16 +106,16 @@ describe('a job that is acked with a next one', () => {
     const { status, json } = await ackAndEnqueue(queue, job, { next })
     expect([status, json.code, json.reason]).toEqual([410, 'lease-lost', 'lost'])
     expect((await get(queue)).json).toMatchObject({ ready: 1, enqueued: 1, acked: 0 })
-    expect((await ackAndEnqueue(queue, { id: 'nobody', token: 1 }, { next })).json.reason).toBe('absent')
+    expect((await ackAndEnqueue(queue, { id: 'absent', token: 1 }, { next })).json.reason).toBe('absent')
   })
 })
 
 describe('many that are acked with next ones', () => {
-  test('are judged each by itself, with payloads and results of their own', async () => {
+  test('are settled independently, with payloads and results of their own', async () => {
     const queue = newQueue()
     await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 9 } } })
     const [a, b] = (await claimed(queue, 2)) as [Held, Held]
-    const lost = { id: 'nobody', token: 1 }
+    const lost = { id: 'absent', token: 1 }
     const { status, json } = await post(`${queue}/ack-and-enqueue`, {
       jobs: [
         { ...a, next: { name: 'x', payload: 'of a' }, result: 'a' },
@@ -149,7 +149,7 @@ test.each([
   ['next.after', { next: { ...next, after: 'x' } }],
   ['next.maxAttempts', { next: { ...next, maxAttempts: 0 } }],
   ['dependsOn.queue', { next: { ...next, dependsOn: [{ queue: '', id: 'a' }] } }],
-])('what follows is refused where %s is wrong, of one and of many', async (argument, body) => {
+])('the next job is rejected if %s is invalid, for one and for many', async (argument, body) => {
   const queue = newQueue()
   const job = await firstOf(queue)
   const one = await ackAndEnqueue(queue, job, body)

@@ -1,4 +1,4 @@
-// Jobs that are done, and what follows them, in one step.
+// Completed jobs and their next jobs, in one step.
 
 import { Type } from '@fastify/type-provider-typebox'
 import { strict } from '../api/arguments.ts'
@@ -10,7 +10,10 @@ import { notLost, type QueueOf } from './open.ts'
 import { stepIn, stepsIn } from './to-the-letter.ts'
 
 const members = {
-  next: Type.Object({ queue: text('Another queue; default: that of the job itself.'), ...newJob }, strict),
+  next: Type.Object(
+    { queue: text('Another queue; default: the queue of the job itself.'), ...newJob },
+    strict,
+  ),
   result,
 }
 const One = Type.Object(members, strict)
@@ -61,9 +64,9 @@ export function ackAndEnqueueJobs(routes: QueueRoutes, open: QueueOf, known: Kno
         ...each,
         next: nextFor(request, each.next, name),
       }))
-      const told = await open(request).byToken.ackAndEnqueue(steps)
-      if (told.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
-      return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...told[at] })) }
+      const outcomes = await open(request).byToken.ackAndEnqueue(steps)
+      if (outcomes.some(({ outcome }) => outcome !== 'lost')) known.keep(request)
+      return { jobs: jobs.map(({ id, token }, at) => ({ id, token, ...outcomes[at] })) }
     },
   )
 }

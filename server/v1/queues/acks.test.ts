@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, test } from 'vitest'
 import { startFeedApi } from '../../testing/feed-api.ts'
 
-test('acks that were done are told, also where the claim with them ends because the service closes', async () => {
+test('completed acks are reported, also if their claim ends because the service closes', async () => {
   const closing = await startFeedApi(inject('redisPort'))
   const queue = '/v1/queues/acked'
   await closing.call('POST', `${queue}/jobs`, { body: { id: 'first', name: 'n', payload: 1 } })

@@ -1,4 +1,4 @@
-// Many jobs that are done, with results that stay the text that was sent.
+// Many completed jobs, with results that stay the text that was sent.
 
 import { type TObject, type TOptional, type TUnknown, Type } from '@fastify/type-provider-typebox'
 import type { JobLease, Queue, Settled } from 'perilune'
@@ -11,7 +11,7 @@ export const AckedJob: TObject<{ id: typeof id; token: typeof token; result: TOp
     { additionalProperties: false },
   )
 
-/** What became of each. `text`: the request as it was sent, whose member `name` has the list. */
+/** One outcome each. `text`: the request as it was sent, whose member `name` has the list. */
 export async function ackJobs(
   queue: Pick<Queue, 'byToken'>,
   given: readonly JobLease[],

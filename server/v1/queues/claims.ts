@@ -1,4 +1,4 @@
-// Claims, and what becomes of one claimed job.
+// Claims, and the settling of one claimed job.
 
 import { type Static, Type } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -23,14 +23,14 @@ const url = '/queues/:name/jobs/:id/claims/:token'
 const Terms = Type.Object(
   {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, description: 'At most so many; default 1.' }),
+      Type.Integer({ minimum: 1, maximum: 200, description: 'The maximum number; default 1.' }),
     ),
     lease,
     acks: Type.Optional(
       Type.Array(AckedJob, {
         minItems: 1,
         maxItems: 500,
-        description: 'Jobs that are done: they are acked first.',
+        description: 'Completed jobs: they are acked first.',
       }),
     ),
   },
@@ -57,10 +57,10 @@ function claim(routes: QueueRoutes, open: QueueOf): void {
       const terms = termsOf(request.body)
       const queue = open(request)
       const acked = await ackFirst(queue, request)
-      // Results of what was acked may be large, and the wait long.
+      // Results of acked jobs may be large, and the wait long.
       letBodyGo(request)
       const claiming = claimJobsTo(reply, routes, { queue, terms, wait: request.query.wait })
-      // What has been acked must be told, whatever becomes of the claim.
+      // The outcomes of acks must be reported, even if the claim fails.
       const detached = await (acked === undefined ? claiming : claiming.catch(logged(request)))
       if (detached !== null)
         return reply.code(201).type('application/json').send(encodeDetached(detached, acked))
@@ -110,7 +110,7 @@ function ackOne(routes: QueueRoutes, open: QueueOf): void {
     `${url}/result`,
     'Ack with a result',
     {
-      description: 'Any JSON; kept to the letter where the queue keeps jobs that are done.',
+      description: 'Any JSON; stored unchanged if the queue keeps completed jobs.',
       body: Type.Unknown(),
       answers: ackedOne,
       large: true,
@@ -145,14 +145,14 @@ function leaseOf({ params }: { params: { id: string; token: string } }): { id: s
   return { id: params.id, token: Number(params.token) }
 }
 
-/** What a request asks for. */
+/** The terms of the request. */
 interface Wish {
   readonly queue: Pick<Queue, 'claimDetached' | 'byToken'>
   readonly terms: Pick<QueueClaimOptions, 'limit' | 'lease'>
   readonly wait: Duration | undefined
 }
 
-/** Null when there is no job, or nobody there to work on one. */
+/** Null if there is no job, or the client has left. */
 export async function claimJobsTo(
   reply: FastifyReply,
   { waits }: Pick<RouteParts, 'waits'>,

@@ -1,4 +1,4 @@
-// What jobs are dead of.
+// The failures of dead jobs.
 
 import { Type } from '@fastify/type-provider-typebox'
 import { counted, deadKinds } from './answers.ts'

@@ -24,7 +24,7 @@ async function enqueue(queue: string, options: object = {}, sent?: CallOptions):
   return json.jobs[0].id
 }
 
-/** Claims the next job; where what becomes of it is told. */
+/** Claims the next job; `settle` takes an outcome for it. */
 async function claimOne(queue: string): Promise<{ id: string; at: string; settle: Settle }> {
   const { json } = await post(`${queue}/claims`)
   const [{ id, token }] = json.jobs
@@ -33,13 +33,13 @@ async function claimOne(queue: string): Promise<{ id: string; at: string; settle
 }
 type Settle = (method: string, end: string, body?: unknown) => Promise<HttpAnswer>
 
-/** Resolves once the job is in that state: news of other queues come by way of an outbox. */
+/** Resolves once the job is in that state: changes of other queues arrive through an outbox. */
 async function reaches(queue: string, id: string, state: string, options?: CallOptions): Promise<void> {
   while ((await stateOf(queue, id, options)) !== state) await sleep(5)
 }
 
 describe('a job with dependencies', () => {
-  test('waits until all of them are done, and tells their results to the letter', async () => {
+  test('waits until all of them are done, and returns their results unchanged', async () => {
     const queue = newQueue()
     const [a, b] = [await enqueue(queue), await enqueue(queue, { id: 'own/id' })]
     const dependent = await enqueue(queue, { dependsOn: [a, b] })
@@ -59,7 +59,7 @@ describe('a job with dependencies', () => {
     expect((await claimOne(queue)).id).toBe(dependent)
   })
 
-  test('whose dependencies fail becomes what onDependencyFailure says', async () => {
+  test('whose dependencies fail follows onDependencyFailure', async () => {
     const queue = newQueue()
     const dependencies = [await enqueue(queue)]
     const dies = await enqueue(queue, { dependsOn: dependencies })
@@ -82,7 +82,7 @@ describe('a job with dependencies', () => {
     ])
   })
 
-  test('waits for those of another queue, which is called as its tenant calls it', async () => {
+  test('waits for those of another queue, named as its tenant names it', async () => {
     const [near, far] = [newQueue(), newQueue()]
     await enqueue(far, { id: 'far' })
     const dependent = await enqueue(near, { dependsOn: [{ queue: nameIn(far), id: 'far' }] })
@@ -96,7 +96,7 @@ describe('a job with dependencies', () => {
     ])
   })
 
-  test('of another tenant finds nothing, whatever the queue is called', async () => {
+  test('of another tenant finds nothing, whatever the name of the queue', async () => {
     const [mine, theirs] = [newQueue(), newQueue()]
     await enqueue(theirs, { id: 'secret' })
     const stranger = { project: 'stranger' }
@@ -109,7 +109,7 @@ describe('a job with dependencies', () => {
     }
   })
 
-  test('of its own queue by name waits as for those by id alone', async () => {
+  test('of its own queue by name waits like those by id alone', async () => {
     const queue = newQueue()
     const dependency = await enqueue(queue)
     const dependent = await enqueue(queue, { dependsOn: [{ queue: nameIn(queue), id: dependency }] })
@@ -118,7 +118,7 @@ describe('a job with dependencies', () => {
     ])
   })
 
-  test('has large results in pages', async () => {
+  test('returns large results in pages', async () => {
     const queue = newQueue()
     const ids: string[] = []
     for (let at = 0; at < 6; at += 1) ids.push(await enqueue(queue))
@@ -141,11 +141,11 @@ describe('a job with dependencies', () => {
     ])
   })
 
-  test('has none where it waits for nobody, and is unknown where there is no such job', async () => {
+  test('has none if it waits for no other job, and is unknown if it does not exist', async () => {
     const queue = newQueue()
     const id = await enqueue(queue)
     expect((await get(`${queue}/jobs/${id}/dependencies`)).json).toEqual({ dependencies: [], next: null })
-    expect(codeOf(await get(`${queue}/jobs/nobody/dependencies`))).toEqual([404, 'not-found', undefined])
+    expect(codeOf(await get(`${queue}/jobs/absent/dependencies`))).toEqual([404, 'not-found', undefined])
   })
 })
 
@@ -166,7 +166,7 @@ describe('dependencies', () => {
     expect(await stateOf(queue, dependent)).toBe('ready')
   })
 
-  test('stay as they are where the job is not blocked, not known, or older', async () => {
+  test('stay unchanged if the job is not blocked or not known, or the dependency is not older', async () => {
     const queue = newQueue()
     const [a, b] = [await enqueue(queue), await enqueue(queue, { delay: '1h' })]
     const dependent = await enqueue(queue, { dependsOn: [a] })
@@ -177,7 +177,7 @@ describe('dependencies', () => {
     expect(codeOf(await add(a, b))).toEqual([409, 'refused', 'ready'])
     expect(codeOf(await add(b, a))).toEqual([409, 'refused', 'scheduled'])
     expect(codeOf(await add(dependent, younger))).toEqual([409, 'refused', 'newer'])
-    expect(codeOf(await add('nobody', a))).toEqual([404, 'not-found', undefined])
+    expect(codeOf(await add('absent', a))).toEqual([404, 'not-found', undefined])
     const settings = { body: { retention: { count: 1 } } }
     await api.call('PATCH', `${queue}/settings`, settings)
     const { id, settle } = await claimOne(queue)
@@ -197,13 +197,13 @@ describe('dependencies', () => {
     ['remove', '/jobs/1/dependencies', { add: ['a'], remove: ['a'] }],
     ['remove', '/jobs/1/dependencies', { remove: [] }],
     ['add[0]', '/jobs/1/dependencies', { add: [{ queue: 'q', id: 'a' }] }],
-  ])('are refused where %s is wrong', async (argument, path, body) => {
+  ])('are rejected if %s is invalid', async (argument, path, body) => {
     const { status, json } = await post(newQueue() + path, body)
     expect([status, json.argument]).toEqual([400, argument])
   })
 })
 
-test('a request names a hundred other queues at most', async () => {
+test('a request may name a hundred other queues', async () => {
   const queue = newQueue()
   const dependencies = (of: number): object[] =>
     Array.from({ length: 100 }, (_, at) => ({ queue: `other-${of}-${at}`, id: 'x' }))
@@ -221,7 +221,7 @@ test('a request names a hundred other queues at most', async () => {
   expect([answer.status, answer.json.argument]).toEqual([400, 'next.queue'])
 })
 
-test('the jobs of a request have ten thousand dependencies at most', async () => {
+test('the jobs of a request may have ten thousand dependencies', async () => {
   const queue = newQueue()
   const dependencies = Array.from({ length: 100 }, (_, at) => `p${at}`)
   const jobs = Array.from({ length: 101 }, () => ({ name: 'n', payload: 1, dependsOn: dependencies }))

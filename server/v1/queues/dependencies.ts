@@ -1,4 +1,4 @@
-// What a job waits for.
+// The dependencies of a job.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { DependenciesChanged } from 'perilune'
@@ -23,7 +23,7 @@ export function jobDependencies(routes: QueueRoutes, open: QueueOf): void {
   changeDependencies(routes, open)
 }
 
-const Reading = Type.Object({ after: text('`next` of the page before.'), ...spread }, strict)
+const Reading = Type.Object({ after: text('The `next` of the page before.'), ...spread }, strict)
 
 function readDependencies(routes: QueueRoutes, open: QueueOf): void {
   routes.get(
@@ -32,7 +32,7 @@ function readDependencies(routes: QueueRoutes, open: QueueOf): void {
     {
       query: Reading,
       description:
-        'With their results, for as long as the job is there. A page ends behind the result with which they reach 4 MiB.',
+        'With their results, for as long as the job exists. A page ends after the result with which the results reach 4 MiB.',
       answers: dependencies,
       or: [404],
     },
@@ -53,7 +53,7 @@ function changeDependencies(routes: QueueRoutes, open: QueueOf): void {
     url,
     'Change the dependencies',
     {
-      description: 'Of a job that is blocked. Without any it becomes ready. All or nothing.',
+      description: 'Only for a blocked job. Without dependencies it becomes ready. All or nothing.',
       body: Change,
       answers: outcome('changed'),
       or: [404, 409],
@@ -73,7 +73,7 @@ function changeDependencies(routes: QueueRoutes, open: QueueOf): void {
   )
 }
 
-/** Throws Refusal where nothing was changed. */
+/** Throws Refusal if nothing was changed. */
 function changedOr(id: string, word: DependenciesChanged): 'changed' {
   if (word === 'changed') return word
   if (word === 'absent') throw noJob(id)

@@ -1,29 +1,32 @@
-// Queues that a request names beside its own. They are of the same tenant, and called as that calls them.
+// Other queues that a request names. They belong to the same tenant, and have the tenant's names.
 
 import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError, type NextJob, type Dependency, type DependencyId } from 'perilune'
 import { calledBy, nameOf } from '../../http/requests/tenant.ts'
 import type { KnownQueues } from './known-queues.ts'
 
-/** Each is looked up, and these at once. */
+/** Each needs a lookup, all of them at once. */
 const MOST_QUEUES = 100
-/** Of all jobs of a request: each is named, and written down, in one go. */
+/** For all jobs of a request: each is checked and encoded in one step. */
 const MOST_DEPENDENCIES = 10_000
 
-/** A job that has dependencies; without a queue it is of that of the request. */
+/** A job with dependencies; those without a queue are in the queue of the request. */
 interface Dependent {
   readonly queue?: string
   readonly dependsOn?: readonly DependencyId[]
 }
 
-/** The queues beside `own` that are named. */
+/** The named queues other than `own`. */
 function queuesOf(dependencies: readonly DependencyId[], own: string): string[] {
   return dependencies.flatMap((dependency) =>
     typeof dependency === 'string' || dependency.queue === own ? [] : [dependency.queue],
   )
 }
 
-/** Throws InvalidArgumentError where there are too many dependencies, or one of their queues cannot be named. `own`: the queue of the request. */
+/**
+ * Throws InvalidArgumentError if there are too many dependencies, or one of their queues cannot be named. `own`: the
+ * queue of the request.
+ */
 export async function checkDependencies(
   known: KnownQueues,
   request: FastifyRequest,
@@ -48,7 +51,7 @@ function fewOf(queues: readonly string[], argument: string): string[] {
   throw new InvalidArgumentError(argument, `must be of at most ${MOST_QUEUES} other queues in one request`)
 }
 
-/** As `checkDependencies`, for all that is named by what follows jobs of the queue `own`; queues that these go to may begin. */
+/** Like `checkDependencies`, for the next jobs of jobs in the queue `own`; also begins the queues of the next jobs. */
 export async function beginAll(
   known: KnownQueues,
   request: FastifyRequest,
@@ -63,7 +66,7 @@ export async function beginAll(
   await Promise.all(targets.map((queue) => known.beginOther(request, queue, 'next.queue')))
 }
 
-/** The job with its dependencies as the library calls them; `own`: its queue, as the request calls it. */
+/** The job with the library's names for its dependencies; `own`: its queue, with the name of the request. */
 export function withDependencies<Job extends { dependsOn?: readonly DependencyId[] }>(
   request: FastifyRequest,
   job: Job,
@@ -76,11 +79,11 @@ export function withDependencies<Job extends { dependsOn?: readonly DependencyId
 export function dependencyFor(request: FastifyRequest, dependency: DependencyId, own: string): DependencyId {
   if (typeof dependency === 'string') return dependency
   const { queue, id } = dependency
-  // One of its own queue has no need of the outbox.
+  // A dependency in its own queue does not need the outbox.
   return queue === own ? id : { queue: nameOf(request, queue, 'dependsOn.queue'), id }
 }
 
-/** What follows a job of the queue `own`. */
+/** The next job of a job in the queue `own`. */
 export function nextFor(request: FastifyRequest, next: NextJob, own: string): NextJob {
   const { queue = own } = next
   return { ...withDependencies(request, next, queue), queue: nameOf(request, queue, 'next.queue') }

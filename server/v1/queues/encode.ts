@@ -1,4 +1,4 @@
-// Jobs as answers show them. Their payloads and results are JSON text already and are put in as they are.
+// Jobs in the form of answers. Their payloads and results are JSON text already and are inserted unchanged.
 
 import type {
   FoundJob,
@@ -15,7 +15,7 @@ import type {
 } from 'perilune'
 import { encodeUndecoded } from '../api/undecoded.ts'
 
-/** `acked`: what became of the acks of the request, where it had any. */
+/** `acked`: the outcomes of the acks of the request, if it had any. */
 export function encodeDetached(
   { jobs, leaseMs, expiresAtMs }: DetachedJobs,
   acked?: readonly object[],
@@ -66,7 +66,7 @@ function encodeParts(undecodable: readonly UndecodablePart[]): string {
   return `"undecodable":[${parts.join(',')}]`
 }
 
-/** An object whose end is still to come. */
+/** An object without its end. */
 function opened(shown: object): string {
   return JSON.stringify(shown).slice(0, -1)
 }

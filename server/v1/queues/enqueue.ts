@@ -21,7 +21,7 @@ export function enqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
     'Enqueue',
     {
       description:
-        'All or nothing. A job with an id of its own may be enqueued again: it is a duplicate then.',
+        'All or nothing. A job with an id of its own may be enqueued again: it is then a duplicate.',
       described: { 'Idempotency-Key': 'For a request with one job: its idempotencyKey.' },
       body: Body,
       answers: enqueued,

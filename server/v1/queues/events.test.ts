@@ -5,7 +5,7 @@ import { queueEvents } from './events.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('events that end while the client reads slowly are no unhandled rejection', async () => {
+test('events that end while the client reads slowly cause no unhandled rejection', async () => {
   const unhandled: unknown[] = []
   const note = (reason: unknown): void => void unhandled.push(reason)
   process.on('unhandledRejection', note)
@@ -24,7 +24,7 @@ test('events that end while the client reads slowly are no unhandled rejection',
   expect(await stream.next()).toEqual({ value: undefined, done: true })
 })
 
-test('events that are here are told together, whoever asked for them', async () => {
+test('events that are available are written together, for every reader', async () => {
   const events = Array.from({ length: 1000 }, (_, at) => ({ kind: 'enqueued', id: `${at}` }) as QueueEvent)
   const stream = queueEvents(given(events), new AbortController().signal, new Slices())
 
@@ -36,7 +36,7 @@ test('events that are here are told together, whoever asked for them', async () 
   expect(texts.length).toBeLessThan(10)
 })
 
-/** All at once, as those of one message of a queue. */
+/** All at once, like the events of one message of a queue. */
 function given(events: readonly QueueEvent[]): AsyncGenerator<QueueEvent, void, undefined> {
   const rest = events.values()
   const end = (): Promise<IteratorReturnResult<void>> => Promise.resolve({ done: true, value: undefined })

@@ -9,7 +9,7 @@ import type { QueueOf } from './open.ts'
 
 const Query = Type.Object(
   {
-    kinds: text('Only of these kinds, with commas between: `acked,dead`.'),
+    kinds: text('Only of these kinds, separated by commas: `acked,dead`.'),
     name: text('Only of jobs with this name.'),
     id: text('Only of this job.'),
     tracked: flag('true: only of jobs that are tracked.'),
@@ -30,7 +30,7 @@ export function queueEventStream(routes: QueueRoutes, open: QueueOf): void {
     'Follow as server-sent events',
     {
       query: Query,
-      description: 'What happens from now on. `gap` says that events may be missing before the next one.',
+      description: 'The events from now on. `gap` says that events may be missing before the next one.',
       answers: eventsOfQueue,
       exposeHeadRoute: false,
     },
@@ -50,10 +50,10 @@ export function queueEventStream(routes: QueueRoutes, open: QueueOf): void {
 }
 
 const HEARTBEAT_MS = 15_000
-/** To write each event by itself would take longer than all else. */
-const TOLD_TOGETHER = 16_384
+/** Writing each event by itself would take longer than everything else. */
+const WRITTEN_TOGETHER = 16_384
 
-/** Text of the stream, until the signal aborts, which ends the events. */
+/** The text of the stream, until the signal aborts, which ends the events. */
 export async function* queueEvents(
   events: AsyncGenerator<QueueEvent, void, undefined>,
   signal: AbortSignal,
@@ -63,18 +63,18 @@ export async function* queueEvents(
   let asked = new Asked(events)
   try {
     for (;;) {
-      const told = await orHeartbeat(asked.told)
-      if (told === null) {
+      const result = await orHeartbeat(asked.result)
+      if (result === null) {
         yield ': heartbeat\n\n'
         continue
       }
-      if (told.done) return
+      if (result.done) return
       yield await slices.begin(async () => {
         let written = ''
-        while (asked.event !== null && written.length < TOLD_TOGETHER) {
+        while (asked.event !== null && written.length < WRITTEN_TOGETHER) {
           written += encodeEvent(asked.event)
           asked = new Asked(events)
-          // By then it is known whether the next one is here.
+          // After this it is known whether the next event is available.
           await Promise.resolve()
         }
         return written
@@ -87,22 +87,25 @@ export async function* queueEvents(
   }
 }
 
-/** The next event. How the events end is told when the client has read what was before: until then nobody else looks at it. */
+/**
+ * The next event. The end of the events, or their error, is reported after the client has read the events before it:
+ * until then it must not be an unhandled rejection.
+ */
 class Asked {
-  readonly told: Promise<IteratorResult<QueueEvent, void>>
-  /** Null: it is not here, or there is none. */
+  readonly result: Promise<IteratorResult<QueueEvent, void>>
+  /** Null: it is not available yet, or there is none. */
   event: QueueEvent | null = null
 
   constructor(events: AsyncGenerator<QueueEvent, void, undefined>) {
-    this.told = events.next()
+    this.result = events.next()
     const note = ({ done, value }: IteratorResult<QueueEvent, void>): void => {
       if (done !== true) this.event = value
     }
-    this.told.then(note, () => undefined)
+    this.result.then(note, () => undefined)
   }
 }
 
-/** Null when there was nothing for so long. */
+/** Null if nothing arrived for so long. */
 async function orHeartbeat<Value>(coming: Promise<Value>): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
@@ -115,6 +118,6 @@ async function orHeartbeat<Value>(coming: Promise<Value>): Promise<Value | null>
   }
 }
 
-function encodeEvent({ kind, ...told }: QueueEvent): string {
-  return `event: ${kind}\ndata: ${JSON.stringify(told)}\n\n`
+function encodeEvent({ kind, ...members }: QueueEvent): string {
+  return `event: ${kind}\ndata: ${JSON.stringify(members)}\n\n`
 }

@@ -18,14 +18,14 @@ const idsIn = ({ json }: HttpAnswer): string[] => json.jobs.map(({ id }: { id: s
 const outcomesIn = ({ json }: HttpAnswer): string[] =>
   json.jobs.map((each: { outcome: string }) => each.outcome)
 
-/** Enqueues jobs with these options; their ids. */
+/** Enqueues jobs with these options; returns their ids. */
 async function enqueued(queue: string, ...options: object[]): Promise<string[]> {
   return idsIn(
     await post(`${queue}/jobs`, { jobs: options.map((each) => ({ name: 'n', payload: 1, ...each })) }),
   )
 }
 
-/** Jobs that are dead of this kind of failure. */
+/** Jobs that are dead with this kind of failure. */
 async function dead(queue: string, kind: string, count: number): Promise<string[]> {
   const ids = await enqueued(queue, ...Array.from({ length: count }, () => ({})))
   const { json } = await post(`${queue}/claims`, { limit: count })
@@ -76,7 +76,7 @@ describe('jobs', () => {
 
     const found: string[] = []
     const counts: number[] = []
-    for (let left = [...ids, 'nobody']; left.length > 0; ) {
+    for (let left = [...ids, 'absent']; left.length > 0; ) {
       const { json, text } = await get(`${queue}/find?ids=${left.join(',')}${spread}`)
       expect(text.length).toBeLessThan(6_000_000)
       found.push(...json.jobs.map(({ id }: { id: string }) => id))
@@ -88,11 +88,11 @@ describe('jobs', () => {
     expect(counts[0]).toBeGreaterThanOrEqual(4)
   })
 
-  test('are looked up many at once, also by their own ids: those that are known', async () => {
+  test('are looked up many at once, also by their own ids: only known ones are returned', async () => {
     const queue = newQueue()
     const [a, own] = await enqueued(queue, { payload: { n: 1 } }, { id: 'own,1' })
     await post(`${queue}/jobs/${a}/log`, { line: 'seen' })
-    const { status, json } = await get(`${queue}/find?ids=own%2C1,nobody,${a}`)
+    const { status, json } = await get(`${queue}/find?ids=own%2C1,absent,${a}`)
     expect(status).toBe(200)
     expect(json.jobs).toMatchObject([
       { id: own, state: 'ready', log: [] },
@@ -139,7 +139,7 @@ describe('jobs', () => {
     expect((await get(`${queue}/search`)).json.next).toBe(null)
   })
 
-  test('are cancelled, and those at work are to stop', async () => {
+  test('are cancelled, and running ones get a stop request', async () => {
     const queue = newQueue()
     const [a = '', b = ''] = await enqueued(queue, {}, {})
     expect((await api.call('DELETE', `${queue}/jobs/${a}`)).json).toEqual({ id: a, outcome: 'cancelled' })
@@ -166,7 +166,7 @@ describe('jobs', () => {
     )
     expect((await post(`${queue}/jobs/${late}/requeue`)).json).toEqual({ id: late, outcome: 'requeued' })
     expect(codeOf(await post(`${queue}/jobs/1/requeue`))).toEqual([404, 'not-found'])
-    expect(outcomesIn(await post(`${queue}/requeue`, { ids: [ready, own, 'nobody'] }))).toEqual([
+    expect(outcomesIn(await post(`${queue}/requeue`, { ids: [ready, own, 'absent'] }))).toEqual([
       'ready',
       'requeued',
       'absent',
@@ -177,16 +177,16 @@ describe('jobs', () => {
     expect((await post(`${queue}/jobs/${id}/requeue`)).json.outcome).toBe('claimed')
   })
 
-  test('get another priority, unless they are at work', async () => {
+  test('get another priority, unless they are claimed', async () => {
     const queue = newQueue()
     const [a = '', b = '', c = ''] = await enqueued(queue, {}, {}, {})
     expect((await patch(`${queue}/jobs/${b}`, { priority: 5 })).json).toEqual({ id: b, outcome: 'changed' })
     expect((await post(`${queue}/claims`)).json.jobs[0].id).toBe(b)
     const refused = await patch(`${queue}/jobs/${b}`, { priority: 6 })
     expect([...codeOf(refused), refused.json.reason]).toEqual([409, 'refused', 'claimed'])
-    expect(codeOf(await patch(`${queue}/jobs/nobody`, { priority: 6 }))).toEqual([404, 'not-found'])
+    expect(codeOf(await patch(`${queue}/jobs/absent`, { priority: 6 }))).toEqual([404, 'not-found'])
     expect(
-      outcomesIn(await post(`${queue}/reprioritize`, { ids: [a, b, 'nobody', c], priority: -1 })),
+      outcomesIn(await post(`${queue}/reprioritize`, { ids: [a, b, 'absent', c], priority: -1 })),
     ).toEqual(['changed', 'claimed', 'absent', 'changed'])
     expect(idsIn(await get(`${queue}/jobs?state=prioritized`))).toEqual([a, c])
   })
@@ -233,7 +233,7 @@ describe('failures', () => {
 })
 
 describe('a queue', () => {
-  test('is paused, and goes on when it is resumed', async () => {
+  test('is paused, and continues when it is resumed', async () => {
     const queue = newQueue()
     await enqueued(queue, {})
     expect((await post(`${queue}/pause`)).status).toBe(204)
@@ -242,7 +242,7 @@ describe('a queue', () => {
     expect([(await post(`${queue}/claims`)).status, (await get(queue)).json.paused]).toEqual([201, false])
   })
 
-  test('has settings, and what is not named stays', async () => {
+  test('has settings, and those that are not named stay unchanged', async () => {
     const queue = newQueue()
     const rate = { limit: 5, window: '1m', burst: 2 }
     const retention = { count: 3, age: '1h' }
@@ -285,7 +285,7 @@ describe('a queue', () => {
     expect((await post(`${queue}/claims`)).status).toBe(201)
   })
 
-  test('is inspected, and unknown when it was cleared', async () => {
+  test('is inspected, and unknown after it was cleared', async () => {
     const queue = newQueue()
     expect(codeOf(await get(queue))).toEqual([404, 'not-found'])
     await enqueued(queue, {}, { delay: '1h' })
@@ -306,7 +306,7 @@ describe('a queue', () => {
   })
 })
 
-describe('what is wrong is refused by its name', () => {
+describe('an invalid argument is rejected by its name', () => {
   const wrong: [argument: string, method: string, path: string, body?: unknown][] = [
     ['state', 'GET', '/jobs'],
     ['state', 'GET', '/jobs?state=lost'],

@@ -1,4 +1,4 @@
-// What is known of jobs, and what can be done to them without a claim.
+// Looking up jobs, and changing them without a claim.
 
 import { type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { JobState } from 'perilune'
@@ -13,7 +13,7 @@ import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
 type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
 const state = <State extends string>(states: readonly State[], description: string): TUnsafe<State> =>
   Type.Unsafe<State>({ type: 'string', enum: states, description })
-const paging = { after: text('`next` of the page before.'), limit: limit(50), ...spread }
+const paging = { after: text('The `next` of the page before.'), limit: limit(50), ...spread }
 
 const Listing = Type.Object(
   {
@@ -21,7 +21,7 @@ const Listing = Type.Object(
       ['ready', 'prioritized', 'grouped', 'scheduled', 'blocked', 'claimed', 'dead', 'done'],
       'Ready jobs with a priority, and those of groups, have lists of their own.',
     ),
-    kind: text('Of dead jobs: only those that are dead of this kind of failure, the oldest first.'),
+    kind: text('For dead jobs: only those with this kind of failure, the oldest first.'),
     ...paging,
   },
   strict,
@@ -42,7 +42,7 @@ const Searching = Type.Object(
 )
 const Finding = Type.Object(
   {
-    ids: Type.String({ description: 'Up to 1,000 ids, with commas between; a comma in an id is encoded.' }),
+    ids: Type.String({ description: 'Up to 1,000 ids, separated by commas; a comma in an id is encoded.' }),
     ...spread,
   },
   strict,
@@ -86,7 +86,7 @@ function getMany(routes: QueueRoutes, open: QueueOf): void {
     {
       query: Finding,
       description:
-        'Those that are known, in the order of the ids, as far as they have 4 MiB together: `left` are the ids for another request.',
+        'The known jobs, in the order of the ids, up to 4 MiB together; `left` has the ids for another request.',
       answers: foundJobs,
     },
     async (request, reply) => {
@@ -134,7 +134,7 @@ function singleJobs(routes: QueueRoutes, open: QueueOf): void {
     async (request) => {
       const { id } = request.params
       const answer = known(id, await open(request).jobs.reprioritize([id], request.body.priority))
-      if (answer.outcome === 'claimed') throw new RefusedRequest('refused', 'The job is at work.', 'claimed')
+      if (answer.outcome === 'claimed') throw new RefusedRequest('refused', 'The job is claimed.', 'claimed')
       return answer
     },
   )
@@ -154,7 +154,7 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
     { body: Ids, answers: outcomes('cancelled', 'stopping'), large: true },
     async (request) => {
       const { ids } = request.body
-      return told(ids, await open(request).jobs.cancel(ids))
+      return outcomesOf(ids, await open(request).jobs.cancel(ids))
     },
   )
 
@@ -168,7 +168,7 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
     },
     async (request) => {
       const { ids } = request.body
-      return told(ids, await open(request).jobs.requeue(ids))
+      return outcomesOf(ids, await open(request).jobs.requeue(ids))
     },
   )
 
@@ -178,11 +178,11 @@ function manyJobs(routes: QueueRoutes, open: QueueOf): void {
     { body: Priorities, answers: outcomes('changed', 'claimed'), large: true },
     async (request) => {
       const { ids, priority } = request.body
-      return told(ids, await open(request).jobs.reprioritize(ids, priority))
+      return outcomesOf(ids, await open(request).jobs.reprioritize(ids, priority))
     },
   )
 }
 
-function told(ids: readonly string[], words: readonly string[]): { jobs: object[] } {
+function outcomesOf(ids: readonly string[], words: readonly string[]): { jobs: object[] } {
   return { jobs: ids.map((id, at) => ({ id, outcome: words[at] })) }
 }

@@ -1,6 +1,6 @@
-// Which queues a tenant has, and how many partitions each: one catalog a tenant. A queue is put there by the first request
-// that may begin it. Nothing but the list depends on it: that a request means the right queue it says itself, and is
-// refused here only where the name stands for another one.
+// The queues of a tenant, and the partition count of each: one catalog per tenant. The first request that may begin a
+// queue adds it. Only the list depends on the catalog: a request itself names the right queue, and is rejected here
+// only if the name belongs to a queue with another partition count.
 
 import type { FastifyRequest } from 'fastify'
 import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
@@ -9,7 +9,7 @@ import { nameOf } from '../../http/requests/tenant.ts'
 import { openQueue } from './open.ts'
 import { isThere } from './pictures.ts'
 
-/** What is known of a queue; null: it is not spread. */
+/** The catalog entry of a queue; null: it has no partitions. */
 export interface KnownQueue {
   readonly partitions: number | null
 }
@@ -20,9 +20,9 @@ interface Named extends KnownQueue {
 
 interface Place {
   readonly catalog: Catalog<KnownQueue>
-  /** As its tenant calls it. */
+  /** The name that its tenant uses. */
   readonly name: string
-  /** As nobody else's is called. */
+  /** A name that is unique among all tenants. */
   readonly key: string
 }
 
@@ -30,39 +30,39 @@ export class KnownQueues {
   readonly #perilune: Perilune
   /** Null: it is not in the catalog. */
   readonly #recollection = new Recollection<KnownQueue | null>({ freshMs: 1000, maxNames: 10_000 })
-  /** What each request has put into the catalog. */
+  /** The entries that each request has added to the catalog. */
   readonly #put = new WeakMap<FastifyRequest, Named[]>()
 
   constructor(perilune: Perilune) {
     this.#perilune = perilune
   }
 
-  /** Throws InvalidArgumentError where the queue of the request is known to have another number of partitions. */
+  /** Throws InvalidArgumentError if the queue of the request is known to have another number of partitions. */
   async check(request: FastifyRequest): Promise<void> {
     const place = this.#placeOf(request)
     const partitions = partitionsOf(request)
     if (isLike(await this.#recall(place), partitions)) return
-    // What is remembered may be over.
+    // The remembered entry may be outdated.
     refuseOther(await this.#read(place), partitions)
   }
 
-  /** As `check`, before a request that may begin the queue: it is known from now on. */
+  /** Like `check`, before a request that may begin the queue: adds it to the catalog. */
   async begin(request: FastifyRequest): Promise<void> {
     await this.#begin(request, queueOf(request), partitionsOf(request))
   }
 
-  /** Before a request that may begin another queue, which can only be one without partitions. */
+  /** Before a request that may begin another queue, which must be one without partitions. */
   async beginOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
     await this.checkOther(request, name, argument)
     await this.#begin(request, name, null)
   }
 
-  /** What the request has put into the catalog stays: it is on its way. */
+  /** Keeps the entries that the request has added: the queue is being created. */
   keep(request: FastifyRequest): void {
     this.#put.delete(request)
   }
 
-  /** Takes back what the request has put into the catalog, where it began no queue after all. */
+  /** Removes the entries that the request has added, if it began no queue after all. */
   async takeBack(request: FastifyRequest): Promise<void> {
     const named = this.#put.get(request) ?? []
     await Promise.all(
@@ -73,19 +73,19 @@ export class KnownQueues {
     )
   }
 
-  /** Throws InvalidArgumentError where another queue is known to be in partitions: none can name these. */
+  /** Throws InvalidArgumentError if another queue is known to have partitions: its partitions cannot be named. */
   async checkOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
     const place = this.#placeOf(request, name, argument)
     if (isLike(await this.#recall(place), null) || isLike(await this.#read(place), null)) return
     throw new InvalidArgumentError(argument, 'must not be a queue in partitions')
   }
 
-  /** Those of the tenant, by their names. */
+  /** The queues of the tenant, by their names. */
   list(request: FastifyRequest, options: { after?: string; limit?: number }): Promise<Listing<KnownQueue>> {
     return this.#catalogOf(request).list(options)
   }
 
-  /** Before the queue of the request is cleared: whoever uses it meanwhile puts it there again. */
+  /** Before the queue of the request is cleared: a concurrent user adds it again. */
   async remove(request: FastifyRequest): Promise<void> {
     await this.#remove(this.#placeOf(request))
   }
@@ -130,7 +130,7 @@ function partitionsOf(request: FastifyRequest): number | null {
   return (request.query as { partitions?: number }).partitions ?? null
 }
 
-/** Of what is not known anything may be true. */
+/** An unknown queue may have any number of partitions. */
 function isLike(known: KnownQueue | null, partitions: number | null): boolean {
   return known === null || known.partitions === partitions
 }
@@ -139,7 +139,7 @@ function refuseOther(known: KnownQueue | null, partitions: number | null): void 
   if (known === null || isLike(known, partitions)) return
   const why =
     known.partitions === null
-      ? 'must be left out: the queue has none'
+      ? 'must be left out: the queue has no partitions'
       : `must be ${known.partitions}: the queue has so many`
   throw new InvalidArgumentError('partitions', why)
 }

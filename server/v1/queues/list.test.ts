@@ -1,4 +1,4 @@
-// Which queues a tenant has, and how several processes of the service get along about it.
+// The queues of a tenant, and how several processes of the service agree on them.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -55,7 +55,7 @@ test('queues are listed with the jobs in each state, by their names', async () =
   })
 })
 
-test('they come page by page, and to nobody but their tenant', async () => {
+test('they are listed page by page, and only to their tenant', async () => {
   const one = tenant()
   const names = Array.from({ length: 7 }, (_, at) => `queue ${at}/é`)
   for (const name of names) await one.call('POST', `/${encodeURIComponent(name)}/jobs`, job)
@@ -77,7 +77,7 @@ test('they come page by page, and to nobody but their tenant', async () => {
   expect((await tenant().call('GET', '')).json).toEqual({ queues: [], next: null })
 })
 
-test('a page of queues in many partitions ends early, for each partition is looked at', async () => {
+test('a page of queues in many partitions ends early, because each partition is inspected', async () => {
   const { call } = tenant()
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   for (const name of names) await call('POST', `/${name}/jobs?partitions=64`, job)
@@ -89,7 +89,7 @@ test('a page of queues in many partitions ends early, for each partition is look
   expect([rest.queues.length, rest.next]).toEqual([2, null])
 })
 
-test('whatever may begin a queue makes it known, what only looks does not', async () => {
+test('requests that may begin a queue make it known, and reads do not', async () => {
   const { call, names } = tenant()
   await call('GET', '/looked-at')
   await call('GET', '/looked-at/jobs?state=ready')
@@ -117,7 +117,7 @@ test('one that the library cleared is left out', async () => {
   expect(await names()).toEqual(['b'])
 })
 
-test('one that was deleted is listed no more, until somebody uses it again, in whichever process', async () => {
+test('a deleted queue is not listed until it is used again, in any process', async () => {
   const { call, names } = tenant()
   await call('POST', '/a/jobs', job, other)
   await call('DELETE', '/a')
@@ -132,7 +132,7 @@ test('one that was deleted is listed no more, until somebody uses it again, in w
   expect(await names()).toEqual(['a'])
 })
 
-test('one that was deleted may have another number of partitions, also where the old one is remembered', async () => {
+test('a deleted queue may have another number of partitions, also where the old one is remembered', async () => {
   const { call } = tenant()
   await call('POST', '/a/jobs?partitions=2', job, other)
   expect((await call('POST', '/a/jobs', job)).json.argument).toBe('partitions')

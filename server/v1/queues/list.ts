@@ -12,10 +12,10 @@ import { briefly, isThere } from './pictures.ts'
 
 const Paging = Type.Object(
   {
-    after: text('`next` of the page before.'),
-    // Each is looked at, and each of its partitions.
+    after: text('The `next` of the page before.'),
+    // Each queue is inspected, and each of its partitions.
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'At most so many; default 20.' }),
+      Type.Integer({ minimum: 1, maximum: 100, description: 'The maximum number; default 20.' }),
     ),
   },
   strict,
@@ -27,7 +27,7 @@ export function listQueues(routes: QueueRoutes, known: KnownQueues): void {
     'List queues',
     {
       query: Paging,
-      description: 'Those that were begun over HTTP, by their names; a page may be shorter before the end.',
+      description: 'Queues that were begun over HTTP, by their names; a page may be shorter before the end.',
       answers: allQueues,
     },
     async (request) => {
@@ -47,7 +47,7 @@ export function listQueues(routes: QueueRoutes, known: KnownQueues): void {
 
 const MAX_LOOKS = 256
 
-/** The first of them, one at least, that have so many partitions together. */
+/** The first of them, at least one, within a total number of partitions. */
 function affordable(entries: readonly CatalogEntry<KnownQueue>[]): readonly CatalogEntry<KnownQueue>[] {
   let looks = 0
   const beyond = entries.findIndex(({ document: { partitions } }) => (looks += partitions ?? 1) > MAX_LOOKS)

@@ -1,4 +1,4 @@
-// What becomes of many claimed jobs: one outcome each, for one that was lost fails no other.
+// Settles many claimed jobs: one outcome each, because a lost job must not fail the others.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobLease, Settled } from 'perilune'
@@ -51,7 +51,7 @@ function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
     async (request) => {
       const { jobs: given, lease } = request.body
       const { jobs, ...until } = await open(request).byToken.extend(given, lease)
-      return { ...until, ...told(given, jobs) }
+      return { ...until, ...outcomesOf(given, jobs) }
     },
   )
 }
@@ -63,7 +63,7 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
     { body: Releases, answers: settled('released'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).byToken.release(jobs))
+      return outcomesOf(jobs, await open(request).byToken.release(jobs))
     },
   )
 
@@ -73,7 +73,7 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
     { body: Retries, answers: settled('retried', 'dead'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).byToken.retry(jobs))
+      return outcomesOf(jobs, await open(request).byToken.retry(jobs))
     },
   )
 
@@ -83,11 +83,11 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
     { body: Failures, answers: settled('dead'), large: true },
     async (request) => {
       const { jobs } = request.body
-      return told(jobs, await open(request).byToken.fail(jobs))
+      return outcomesOf(jobs, await open(request).byToken.fail(jobs))
     },
   )
 }
 
-function told(given: readonly JobLease[], outcomes: readonly Settled<string>[]): { jobs: object[] } {
+function outcomesOf(given: readonly JobLease[], outcomes: readonly Settled<string>[]): { jobs: object[] } {
   return { jobs: toldOf(given, outcomes) }
 }

@@ -1,4 +1,4 @@
-// What is told of jobs: their history, their progress, their logs, and how they ended.
+// Notes on jobs: their history, their progress, their logs, and how they ended.
 
 import { Type } from '@fastify/type-provider-typebox'
 import { InvalidArgumentError } from 'perilune'
@@ -9,7 +9,7 @@ import { QueueWaitQuery, type QueueRoutes } from './arguments.ts'
 import { encodeEnd } from './encode.ts'
 import { heldOutcome, noJob, type QueueOf } from './open.ts'
 
-const Line = Type.Object({ line: Type.String({ description: 'Cut at 1,024 bytes.' }) }, strict)
+const Line = Type.Object({ line: Type.String({ description: 'Truncated at 1,024 bytes.' }) }, strict)
 const url = '/queues/:name/jobs/:id'
 
 export function queueNotes(routes: QueueRoutes, open: QueueOf): void {
@@ -22,9 +22,9 @@ export function queueNotes(routes: QueueRoutes, open: QueueOf): void {
 function readHistory(routes: QueueRoutes, open: QueueOf): void {
   routes.get(`${url}/history`, 'Read its history', { answers: history, or: [404] }, async (request) => {
     const { id } = request.params
-    const told = await open(request).jobs.history(id)
-    if (told === null) throw noJob(id)
-    return { id, ...told }
+    const found = await open(request).jobs.history(id)
+    if (found === null) throw noJob(id)
+    return { id, ...found }
   })
 }
 
@@ -48,8 +48,8 @@ function addLines(routes: QueueRoutes, open: QueueOf): void {
 function takeProgress(routes: QueueRoutes, open: QueueOf): void {
   routes.put(
     `${url}/claims/:token/progress`,
-    'Tell its progress',
-    { description: 'Any JSON, to the letter.', body: Type.Unknown(), answers: notedByAttempt },
+    'Set its progress',
+    { description: 'Any JSON, unchanged.', body: Type.Unknown(), answers: notedByAttempt },
     async (request) => {
       const lease = { id: request.params.id, token: Number(request.params.token) }
       if (request.jsonText === '') throw new InvalidArgumentError('body', 'is missing')
@@ -67,12 +67,12 @@ function waitForResults(routes: QueueRoutes, open: QueueOf): void {
       const { id } = request.params
       const queue = open(request)
       const { wait } = request.query
-      const told = await askWaiting(reply, { waits: routes.waits, wait }, (waiting) =>
+      const found = await askWaiting(reply, { waits: routes.waits, wait }, (waiting) =>
         queue.jobs.waitForResult(id, waiting),
       )
-      if (told === null) return reply.code(204).send()
-      if (told.state === 'absent') throw noJob(id)
-      return reply.type('application/json').send(encodeEnd(id, told))
+      if (found === null) return reply.code(204).send()
+      if (found.state === 'absent') throw noJob(id)
+      return reply.type('application/json').send(encodeEnd(id, found))
     },
   )
 }

@@ -1,4 +1,4 @@
-// Which queue a request means, and what is common to its routes.
+// The queue of a request, and the common parts of its routes.
 
 import type { FastifyRequest } from 'fastify'
 import type { LossReason, PartitionedQueue, Perilune, Queue, Settled } from 'perilune'
@@ -12,13 +12,13 @@ interface Lost {
   readonly reason: LossReason
 }
 
-/** What one can do the other can, too. */
+/** Both have the same methods. */
 export type AnyQueue = Queue | PartitionedQueue
 export type QueueOf = (request: FastifyRequest) => AnyQueue
 
 const MOST_KEPT = 1000
 
-/** A queue that is opened again is the same one: it has learnt which way of claiming is the quick one for it. */
+/** A queue that is opened again is the same object: it has learnt which way of claiming is fast for it. */
 export function openQueues(perilune: Perilune): QueueOf {
   const kept = new BoundedMap<AnyQueue>(MOST_KEPT)
   return (request) => {
@@ -31,21 +31,21 @@ export function openQueues(perilune: Perilune): QueueOf {
   }
 }
 
-/** `partitions`: null where the queue is not spread. */
+/** `partitions`: null if the queue has none. */
 export function openQueue(perilune: Perilune, name: string, partitions: number | null): AnyQueue {
   if (partitions === null) return perilune.queue(name, { codec: storedJson })
   return perilune.queue(name, { codec: storedJson, partitions })
 }
 
-/** What became of a job that was not lost. Throws Refusal for one that was. */
+/** The outcome of a job that was not lost. Throws Refusal for a lost one. */
 export function heldOutcome<Done extends string>(settled: readonly Settled<Done>[], token: number): Done {
   return notLost<{ readonly outcome: Done }>(settled, token).outcome
 }
 
-/** What is told of the only job. Throws Refusal when it was lost. */
-export function notLost<Told extends object>([only]: readonly (Told | Lost)[], token: number): Told {
+/** The result of the only job. Throws Refusal if it was lost. */
+export function notLost<Result extends object>([only]: readonly (Result | Lost)[], token: number): Result {
   if (only !== undefined && !isLost(only)) return only
-  throw new RefusedRequest('lease-lost', `The lease ${token} has ended, or never was.`, only?.reason)
+  throw new RefusedRequest('lease-lost', `The lease ${token} has ended, or never existed.`, only?.reason)
 }
 
 function isLost(settled: object): settled is Lost {

@@ -1,4 +1,4 @@
-// Queues in partitions, over HTTP: what a request says of them, and that every route knows them.
+// Queues in partitions over HTTP: the parameter of each request, which every route accepts.
 
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -19,7 +19,7 @@ interface Held {
   token: number
 }
 
-/** Calls the routes of one queue, which is in partitions. */
+/** Calls the routes of one queue in partitions. */
 class Queue {
   readonly url: string
   readonly query: string
@@ -42,7 +42,7 @@ class Queue {
     return this.call('POST', path, body)
   }
 
-  /** Their ids. */
+  /** Returns their ids. */
   async enqueue(count: number, options: object = {}): Promise<string[]> {
     const jobs = Array.from({ length: count }, (_, at) => ({ name: 'n', payload: at, ...options }))
     const { json } = await this.post('/jobs', { jobs })
@@ -66,7 +66,7 @@ const partitionsOf = (ids: readonly string[]) => new Set(ids.map((id) => id.spli
 const idsOf = ({ json }: HttpAnswer): string[] => json.jobs.map(({ id }: Held) => id)
 
 describe('a queue in partitions', () => {
-  test('has as many as its requests say, and takes them in turn', async () => {
+  test('has as many as its requests say, and serves them in turn', async () => {
     const queue = new Queue()
     const ids = await queue.enqueue(2 * PARTITIONS)
 
@@ -88,7 +88,7 @@ describe('a queue in partitions', () => {
     expect(await api.perilune.queue(name, { partitions: PARTITIONS }).jobs.get(id)).toMatchObject({ id })
   })
 
-  test('is refused with another number, and without one', async () => {
+  test('is rejected with another number, and without one', async () => {
     const queue = new Queue()
     await queue.enqueue(1)
     const other = new Queue(queue.url, 2)
@@ -111,10 +111,10 @@ describe('a queue in partitions', () => {
     const plain = `/v1/queues/${randomUUID()}`
     await api.call('POST', `${plain}/jobs`, { body: { name: 'n', payload: 1 } })
     const { status, json } = await api.call('GET', `${plain}?partitions=2`)
-    expect([status, json.detail]).toEqual([400, 'partitions must be left out: the queue has none.'])
+    expect([status, json.detail]).toEqual([400, 'partitions must be left out: the queue has no partitions.'])
   })
 
-  test('is refused with another number than the library began it with', async () => {
+  test('is rejected with another number than the library began it with', async () => {
     const name = randomUUID()
     const queue = api.perilune.queue(`v1:test/${name}`, { partitions: 2 })
     await queue.enqueue('n', 1)
@@ -130,7 +130,7 @@ describe('a queue in partitions', () => {
     [8, 4],
     [4, 8],
   ])(
-    'is refused to a service that has not heard of a deletion, and of %s becoming %s',
+    'is rejected in a service that has missed a deletion, and the change from %s to %s',
     async (old, fresh) => {
       const namespace = `t-${randomUUID()}`
       await using stale = await startFeedApi(inject('redisPort'), { namespace })
@@ -142,14 +142,14 @@ describe('a queue in partitions', () => {
         by.call('POST', `${url}/jobs?${query(partitions)}`, { body: { name: 'n', payload } })
       for (let n = 0; n < 8; n++) expect((await enqueue(stale, old, 'before')).status).toBe(201)
       expect((await other.call('DELETE', `${url}?${query(old)}`)).status).toBe(204)
-      expect((await enqueue(other, fresh, 'anew')).status).toBe(201)
+      expect((await enqueue(other, fresh, 'fresh')).status).toBe(201)
 
       for (let n = 0; n < 8; n++) {
         const { status, json } = await enqueue(stale, old, 'lost?')
         expect([status, json.argument]).toEqual([400, 'partitions'])
       }
       const { json } = await other.call('POST', `${url}/claims?${query(fresh)}`, { body: { limit: 50 } })
-      expect(json.jobs.map(({ payload }: { payload: unknown }) => payload)).toEqual(['anew'])
+      expect(json.jobs.map(({ payload }: { payload: unknown }) => payload)).toEqual(['fresh'])
     },
   )
 
@@ -182,8 +182,8 @@ describe('a queue in partitions', () => {
     expect((await queue.call('DELETE', at(done))).status).toBe(204)
     expect((await queue.call('DELETE', at(done))).status).toBe(410)
 
-    const told = await queue.first()
-    expect((await queue.call('PUT', `${at(told)}/result`, { sent: true })).status).toBe(204)
+    const job = await queue.first()
+    expect((await queue.call('PUT', `${at(job)}/result`, { sent: true })).status).toBe(204)
     const again = await queue.first()
     expect((await queue.post(`${at(again)}/retry`, { delay: '1h' })).json.outcome).toBe('retried')
     const dead = await queue.first()
@@ -213,7 +213,7 @@ describe('a queue in partitions', () => {
     ])
   })
 
-  test('gives jobs to whoever waits, and acks others in the same request', async () => {
+  test('gives jobs to a waiting request, and acks others in the same request', async () => {
     const queue = new Queue()
     const first = await queue.first()
     const waiting = queue.post('/claims?wait=20s', { acks: [{ id: first.id, token: first.token }] })
@@ -225,7 +225,7 @@ describe('a queue in partitions', () => {
     expect([status, json.jobs[0].id, json.acked[0].outcome]).toEqual([201, id, 'acked'])
   })
 
-  test('lists and finds the jobs of all, page by page', async () => {
+  test('lists and finds the jobs of all partitions, page by page', async () => {
     const queue = new Queue()
     const ids = await queue.enqueue(10, { tags: ['t'], delay: '1h' })
     const seen: string[] = []
@@ -238,12 +238,12 @@ describe('a queue in partitions', () => {
       }
       expect(seen.toSorted()).toEqual(ids.toSorted())
     }
-    expect(idsOf(await queue.get(`/find?ids=${ids[3]},nobody,${ids[1]}`))).toEqual([ids[3], ids[1]])
+    expect(idsOf(await queue.get(`/find?ids=${ids[3]},absent,${ids[1]}`))).toEqual([ids[3], ids[1]])
     expect((await queue.get('/tags')).json.tags).toEqual([{ tag: 't', count: 10 }])
     expect((await queue.get('/jobs/9-1')).status).toBe(400)
   })
 
-  test('has single jobs changed, followed and remembered', async () => {
+  test('has single jobs changed, followed and noted', async () => {
     const queue = new Queue()
     const [id] = await queue.enqueue(1, { delay: '1h', resultTtl: '1h' })
     const job = `/jobs/${id}`
@@ -276,7 +276,7 @@ describe('a queue in partitions', () => {
     expect(await outcomes('/cancel', {})).toEqual(new Set(['cancelled']))
   })
 
-  test('tells what jobs are dead of in all, and requeues and drops them', async () => {
+  test('lists the failures of dead jobs in all partitions, and requeues and drops them', async () => {
     const queue = new Queue()
     await queue.enqueue(8)
     const jobs = (await queue.claim(8)).map(({ id, token }, place) => ({
@@ -326,7 +326,7 @@ describe('a queue in partitions', () => {
     expect((await queue.get('/recurring/tidy')).status).toBe(404)
   })
 
-  test('has jobs that wait for others and follow others, wherever these are', async () => {
+  test('has jobs that wait for others and follow others, in any queue', async () => {
     const queue = new Queue()
     const [one = '', two = ''] = await queue.enqueue(2)
     const [dependent = ''] = await queue.enqueue(1, { dependsOn: [one, two] })
@@ -337,9 +337,9 @@ describe('a queue in partitions', () => {
 
     const step = await queue.post(`/jobs/${dependency}/claims/${token}/ack-and-enqueue`, { next, result: 5 })
     expect(step.status).toBe(200)
-    expect((await queue.post('/jobs/nobody/claims/1/ack-and-enqueue', { next })).status).toBe(410)
+    expect((await queue.post('/jobs/absent/claims/1/ack-and-enqueue', { next })).status).toBe(410)
     expect(
-      (await queue.post('/ack-and-enqueue', { jobs: [{ id: 'nobody', token: 1, next }] })).json.jobs[0]
+      (await queue.post('/ack-and-enqueue', { jobs: [{ id: 'absent', token: 1, next }] })).json.jobs[0]
         .outcome,
     ).toBe('lost')
     while ((await queue.get('/jobs/after')).status === 404);
@@ -357,7 +357,7 @@ describe('a queue in partitions', () => {
     while ((await queue.get(`/jobs/${dependent}`)).json.state !== 'ready');
   })
 
-  test('tells what happens in all', async () => {
+  test('streams the events of all partitions', async () => {
     const queue = new Queue()
     const url = `${api.url}${queue.url}/events?kinds=enqueued&${queue.query}`
     await using events = await openEvents(url, { 'X-Project-ID': 'test' })

@@ -1,12 +1,12 @@
-// What is told of a whole queue.
+// The state of a whole queue.
 
 import type { PartitionedQueueInspection, QueueInspection } from 'perilune'
 
 type Inspected = QueueInspection | PartitionedQueueInspection
-/** Of a queue, of one in partitions, or of one of these. */
+/** Of a queue, of a queue in partitions, or of one partition. */
 type Picture = Omit<QueueInspection, 'codec' | 'nowMs'> & Partial<Pick<QueueInspection, 'codec' | 'nowMs'>>
 
-/** Whoever waits for the first job is known before it. */
+/** A waiter for the first job is known before the job. */
 export function isThere({ beganAtMs, idle }: Inspected): boolean {
   return beganAtMs !== null || idle > 0
 }
@@ -21,7 +21,7 @@ function countsOf({ codec: _codec, nowMs: _nowMs, ...counts }: Picture): object 
   return counts
 }
 
-/** One of many. */
+/** The summary in a list. */
 export function briefly({
   paused,
   idle,

@@ -23,7 +23,7 @@ const claim = (queue: string, body: object = {}, query = ''): Promise<HttpAnswer
 const placeOf = (queue: string, { id, token }: Held): string =>
   `${queue}/jobs/${encodeURIComponent(id)}/claims/${token}`
 
-/** Enqueues so many jobs, claims them, and tells what is needed to settle them. */
+/** Enqueues so many jobs, claims them, and returns what settling needs. */
 async function claimed(queue: string, count: number, options: object = {}): Promise<Held[]> {
   const job = { name: 'n', payload: null, ...options }
   await post(`${queue}/jobs`, { jobs: Array.from({ length: count }, () => job) })
@@ -39,12 +39,12 @@ async function firstOf(queue: string, options: object = {}): Promise<Held> {
 
 /** Resolves once so many requests wait for jobs. */
 async function whenIdle(queue: string, count: number, { call } = api): Promise<void> {
-  // A queue that nobody has used, and for which nobody waits, is none.
+  // A queue without any job or waiter does not exist.
   while (((await call('GET', queue)).json.idle ?? 0) !== count) await sleep(5)
 }
 
 describe('jobs', () => {
-  test('go in and come out to the letter', async () => {
+  test('are returned unchanged', async () => {
     const queue = newQueue()
     const payload = '{"sum": 9007199254740993,  "far": 1e400}'
     const sent = await api.call('POST', `${queue}/jobs`, {
@@ -100,7 +100,7 @@ describe('jobs', () => {
     expect((await api.call('GET', queue)).json.ready).toBe(2)
   })
 
-  test('of tenants do not meet', async () => {
+  test('of tenants are separate', async () => {
     const queue = newQueue()
     await post(`${queue}/jobs`, { name: 'n', payload: 1 })
     expect((await api.call('POST', `${queue}/claims`, { project: 'other' })).status).toBe(204)
@@ -125,7 +125,7 @@ describe('a claim', () => {
     expect((await claim(queue, {}, '?wait=20ms')).status).toBe(204)
   })
 
-  test('that waits is woken by a job', async () => {
+  test('that waits is woken up by a job', async () => {
     const queue = newQueue()
     const waiting = claim(queue, { limit: 5 }, '?wait=50s')
     await whenIdle(queue, 1)
@@ -167,14 +167,14 @@ describe('a claim', () => {
 })
 
 describe('a claimed job', () => {
-  test('is acked, and gone', async () => {
+  test('is acked, and deleted', async () => {
     const queue = newQueue()
     const held = await firstOf(queue)
     expect((await api.call('DELETE', placeOf(queue, held))).status).toBe(204)
     expect(codeOf(await api.call('GET', `${queue}/jobs/${held.id}`))).toEqual([404, 'not-found'])
   })
 
-  test('is acked with a result, which is kept to the letter', async () => {
+  test('is acked with a result, which is stored unchanged', async () => {
     const queue = newQueue()
     await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })
     const result = '{"sum": 9007199254740993, "far": 1e400}'
@@ -200,7 +200,7 @@ describe('a claimed job', () => {
     expect((await api.call('PATCH', placeOf(queue, held))).json.leaseMs).toBe(30_000)
   })
 
-  test('is tried again, and dead after its last attempt', async () => {
+  test('is retried, and dead after its last attempt', async () => {
     const queue = newQueue()
     const held = await firstOf(queue, { maxAttempts: 2 })
     const failure = { delay: '0ms', kind: 'http', message: '500' }
@@ -241,7 +241,7 @@ describe('a claimed job', () => {
   })
 
   const stale: [reason: string, lose: (queue: string, held: Held) => Promise<Held>][] = [
-    ['absent', async (_, { token }) => ({ id: 'nobody', token })],
+    ['absent', async (_, { token }) => ({ id: 'absent', token })],
     ['absent', async (_, { token }) => ({ id: '1', token })],
     ['lost', async (_, { id, token }) => ({ id, token: token + 1 })],
     [
@@ -260,7 +260,7 @@ describe('a claimed job', () => {
       },
     ],
   ]
-  test.each(stale)('that is not the caller’s any more is %s', async (reason, lose) => {
+  test.each(stale)('that no longer belongs to the caller is %s', async (reason, lose) => {
     const calls = [
       (place: string) => api.call('PATCH', place),
       (place: string) => api.call('DELETE', place),
@@ -278,14 +278,14 @@ describe('a claimed job', () => {
 })
 
 describe('many claimed jobs', () => {
-  const wrong = { id: 'nobody', token: 1 }
+  const wrong = { id: 'absent', token: 1 }
   const lost = { ...wrong, outcome: 'lost', reason: 'absent' }
 
-  test('are acked, each by itself and with its result', async () => {
+  test('are acked, each independently and with its result', async () => {
     const queue = newQueue()
     await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })
     const [a, b] = await claimed(queue, 2)
-    const body = `{"jobs": [${JSON.stringify(a)}, {"result": 1e400, "token": 1, "id": "nobody"},
+    const body = `{"jobs": [${JSON.stringify(a)}, {"result": 1e400, "token": 1, "id": "absent"},
       {"id": "${b?.id}", "token": ${b?.token}, "result": {"sum": 9007199254740993}}]}`
     const { status, json } = await api.call('POST', `${queue}/ack`, { body })
     expect([status, json.jobs]).toEqual([200, [{ ...a, outcome: 'acked' }, lost, { ...b, outcome: 'acked' }]])
@@ -293,7 +293,7 @@ describe('many claimed jobs', () => {
     expect((await api.call('GET', `${queue}/jobs/${a?.id}`)).json.result).toBe(null)
   })
 
-  test('are retried, each by itself', async () => {
+  test('are retried, each independently', async () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
     const [b] = await claimed(queue, 1, { maxAttempts: 1 })
@@ -309,14 +309,14 @@ describe('many claimed jobs', () => {
     })
   })
 
-  test('are failed, each by itself', async () => {
+  test('are failed, each independently', async () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
     const { json } = await post(`${queue}/fail`, { jobs: [wrong, { ...a, kind: 'k' }] })
     expect(json.jobs).toEqual([lost, { ...a, outcome: 'dead' }])
   })
 
-  test('are released, each by itself', async () => {
+  test('are released, each independently', async () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
     const { json } = await post(`${queue}/release`, { jobs: [{ ...a, delay: '1h' }, wrong] })
@@ -324,7 +324,7 @@ describe('many claimed jobs', () => {
     expect((await api.call('GET', `${queue}/jobs/${a?.id}`)).json.state).toBe('scheduled')
   })
 
-  test('are extended, each by itself', async () => {
+  test('are extended, each independently', async () => {
     const queue = newQueue()
     const [a] = await claimed(queue, 1)
     const { json } = await post(`${queue}/extend`, { jobs: [a, wrong], lease: '1h' })
@@ -333,7 +333,7 @@ describe('many claimed jobs', () => {
   })
 })
 
-describe('what is wrong', () => {
+describe('an invalid argument', () => {
   const job = { name: 'n', payload: 1 }
   const wrongJobs: [argument: string, body: object][] = [
     ['name', { payload: 1 }],
@@ -357,7 +357,7 @@ describe('what is wrong', () => {
     ['jobs', { jobs: [] }],
     ['wait', { jobs: [job], wait: '1s' }],
   ]
-  test.each(wrongJobs)('in a job is refused by its name: %s', async (argument, body) => {
+  test.each(wrongJobs)('in a job is rejected by its name: %s', async (argument, body) => {
     const queue = newQueue()
     const { status, json } = await post(`${queue}/jobs`, body)
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
@@ -382,7 +382,7 @@ describe('what is wrong', () => {
     ['jobs[0].id', '/fail', { jobs: [{ id: '', token: 1 }] }],
     ['lease', '/extend', { jobs: [{ id: 'a', token: 1 }], lease: 'long' }],
   ]
-  test.each(wrongCalls)('is refused by its name: %s in %s', async (argument, path, body = {}) => {
+  test.each(wrongCalls)('is rejected by its name: %s in %s', async (argument, path, body = {}) => {
     const { status, json } = await post(newQueue() + path, body)
     expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])
   })

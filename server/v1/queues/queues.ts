@@ -1,4 +1,4 @@
-// Queues, and each as a whole.
+// Queues: the routes for all of them, and for one as a whole.
 
 import type { App } from '../../http/fastify.ts'
 import type { Routes } from '../api/routes.ts'
@@ -52,7 +52,7 @@ export function v1Queues(app: App, usual: Routes): void {
   wholeQueues(routes, open, known)
 }
 
-/** Before each request for a queue it is clear that its name means this one. */
+/** Checks before each request for a queue that its name means this one. */
 function knowQueues(app: App, known: KnownQueues): void {
   app.addHook('preHandler', async (request) => {
     const { url = '', config } = request.routeOptions
@@ -60,7 +60,7 @@ function knowQueues(app: App, known: KnownQueues): void {
     await (config.beginsQueue === true ? known.begin(request) : known.check(request))
   })
   app.addHook('onSend', async (request, reply) => {
-    // What nobody knows the outcome of may begin it yet. The list of queues passes over what is not there.
+    // After an unknown outcome the queue may still begin. The list of queues skips those that do not exist.
     if (reply.statusCode < 500) await known.takeBack(request).catch(() => undefined)
   })
 }

@@ -45,7 +45,7 @@ describe('recurring jobs', () => {
     })
     const { json: second } = await get(`${queue}/recurring/hourly`)
     expect(second.rule).toEqual({ kind: 'interval', everyMs: 3_600_000, offsetMs: 300_000, missed: 1 })
-    // Which of them is due sooner, the hour of the week decides.
+    // The hour of the week decides which one is due sooner.
     const [sooner, later] = hourly.nextAtMs < json.nextAtMs ? [second, json] : [json, second]
     const page = await get(`${queue}/recurring?limit=1`)
     expect(page.json.recurring).toEqual([sooner])
@@ -53,7 +53,7 @@ describe('recurring jobs', () => {
     expect(rest.json.recurring).toEqual([later])
   })
 
-  test('are spawned for whoever claims, with the payload to the letter', async () => {
+  test('are spawned by a claim, with the payload unchanged', async () => {
     const queue = newQueue()
     await put(`${queue}/recurring/often`, { name: 'n', payload: 1.5, every: '1s' })
 
@@ -64,7 +64,7 @@ describe('recurring jobs', () => {
     ])
   })
 
-  test('are removed, which may be said twice', async () => {
+  test('are removed, which may be repeated', async () => {
     const queue = newQueue()
     await put(`${queue}/recurring/often`, { ...job, every: '1h' })
 
@@ -83,7 +83,7 @@ describe('recurring jobs', () => {
     ['offset', { every: '1h', offset: '1h' }],
     ['missed', { every: '1h', missed: 'all' }],
     ['unique.replace', { every: '1h', unique: { key: 'a', replace: true } }],
-  ])('are refused where %s is wrong', async (argument, wrong) => {
+  ])('are rejected if %s is invalid', async (argument, wrong) => {
     const { status, json } = await put(`${newQueue()}/recurring/x`, { ...job, ...wrong })
     expect([status, json.argument]).toEqual([400, argument])
   })

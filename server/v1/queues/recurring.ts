@@ -1,4 +1,4 @@
-// Jobs that are spawned again and again, at times of their own.
+// Jobs that are spawned repeatedly, at times of their own.
 
 import { Type } from '@fastify/type-provider-typebox'
 import type { RecurringOptions } from 'perilune'
@@ -10,8 +10,11 @@ import { encodeRecurring, encodeRecurringPage } from './encode.ts'
 import type { QueueOf } from './open.ts'
 import { payloadIn } from './to-the-letter.ts'
 
-const path = { id: Type.String({ minLength: 1, description: 'What its user calls the recurring job.' }) }
-const Paging = Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict)
+const path = { id: Type.String({ minLength: 1, description: 'The name of the recurring job.' }) }
+const Paging = Type.Object(
+  { after: text('The `next` of the page before.'), limit: limit(50), ...spread },
+  strict,
+)
 
 const missed = Type.Optional(
   Type.Unsafe<'skip' | 'one' | { upTo: number }>({
@@ -20,20 +23,22 @@ const missed = Type.Optional(
     required: ['upTo'],
     additionalProperties: false,
     description:
-      'Runs that are due while a later one is due, too: `skip`, `one` (default: the latest is made up for) or `{ upTo }`.',
+      'Runs that are due while a later one is due, too: `skip`, `one` (default: only the latest is made up for) or `{ upTo }`.',
   }),
 )
 const Definition = Type.Object(
   {
-    every: duration('The interval, counted from 1970 in UTC; this or `cron`.'),
-    offset: duration('How much later than that; shorter than `every`.'),
-    cron: text('An expression of five fields, or six with seconds in front.'),
-    timeZone: text('Of the expression, such as `Europe/Berlin`; default `UTC`.'),
+    every: duration('The interval, from 1970 in UTC; this or `cron`.'),
+    offset: duration('The offset of each run; shorter than `every`.'),
+    cron: text('An expression of five fields, or of six with seconds first.'),
+    timeZone: text('The time zone of the expression, such as `Europe/Berlin`; default `UTC`.'),
     missed,
-    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'How many jobs are spawned in all.' })),
-    until: Type.Optional(Type.Integer({ minimum: 1, description: 'No run is later; Unix milliseconds.' })),
-    name: Type.String({ description: 'What kind of job it is.' }),
-    payload: Type.Unknown({ description: 'Any JSON; stored to the letter.' }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: 'The total number of jobs to spawn.' })),
+    until: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The time of the last possible run; Unix milliseconds.' }),
+    ),
+    name: Type.String({ description: 'The kind of job.' }),
+    payload: Type.Unknown({ description: 'Any JSON; stored unchanged.' }),
     ...jobOptions,
     unique,
   },
@@ -53,7 +58,7 @@ function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
     url,
     'Set a recurring job',
     {
-      description: 'The same again changes nothing; anything else takes its place from now on.',
+      description: 'Repeating the request changes nothing; another definition replaces it from now on.',
       body: Definition,
       answers: recurringSet,
       large: true,
@@ -61,7 +66,7 @@ function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
     },
     async (request) => {
       const { id } = request.params
-      // The library looks whether it is one of both kinds.
+      // The library checks that it is only one of both kinds.
       const definition = {
         ...request.body,
         payload: payloadIn(request.jsonText),

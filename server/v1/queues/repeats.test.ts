@@ -19,7 +19,7 @@ const post = (path: string, body: unknown): Promise<HttpAnswer> => api.call('POS
 const job = { name: 'n', payload: null }
 
 describe('a claim with acks', () => {
-  test('acks first, tells of each, and claims others', async () => {
+  test('acks first, returns each outcome, and claims others', async () => {
     const queue = newQueue()
     expect(
       (await api.call('PATCH', `${queue}/settings`, { body: { retention: { count: 10 } } })).status,
@@ -54,7 +54,7 @@ describe('a request to enqueue', () => {
   const keyed = (queue: string, body: object): Promise<HttpAnswer> =>
     api.call('POST', `${queue}/jobs`, { body, headers: { 'Idempotency-Key': 'order-18' } })
 
-  test('that is sent again with its key is answered with the first job, though that is gone', async () => {
+  test('that is repeated with its key is answered with the first job, even if that was deleted', async () => {
     const queue = newQueue()
     const first = await keyed(queue, job)
     const [{ id }] = first.json.jobs

@@ -1,4 +1,4 @@
-// What holds for a whole queue and for its groups.
+// The settings of a whole queue and of its groups.
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import type { QueueSettings, Throttle } from 'perilune'
@@ -9,7 +9,7 @@ import type { QueueOf } from './open.ts'
 
 const COUNT = { type: 'integer', minimum: 1 }
 
-/** A setting that null takes away. The library looks at its members. */
+/** A setting that null removes. The library checks its members. */
 function setting<Value>(schema: object, description: string): TOptional<TUnsafe<Value>> {
   return Type.Optional(Type.Unsafe<Value>({ ...schema, description }))
 }
@@ -17,7 +17,7 @@ function setting<Value>(schema: object, description: string): TOptional<TUnsafe<
 const throttle = {
   concurrency: setting<NonNullable<Throttle['concurrency']> | null>(
     { type: ['integer', 'null'], minimum: 1, maximum: 1_000_000 },
-    'Jobs claimed at once; null: any number.',
+    'Maximum number of claimed jobs; null: no limit.',
   ),
   rate: setting<NonNullable<Throttle['rate']> | null>(
     {
@@ -26,7 +26,7 @@ const throttle = {
       required: ['limit', 'window'],
       additionalProperties: false,
     },
-    'Jobs claimed in a window, and at once if they were saved up (default: as many); null: any number.',
+    'Maximum number of jobs claimed in a window, and the burst that may be saved up (default: the same number); null: no limit.',
   ),
 }
 const retention = setting<NonNullable<QueueSettings['retention']> | null>(
@@ -35,7 +35,7 @@ const retention = setting<NonNullable<QueueSettings['retention']> | null>(
     properties: { count: COUNT, age: DURATION },
     additionalProperties: false,
   },
-  'Jobs that are done and stay to be looked at; null: none.',
+  'Number of completed jobs that are kept for inspection; null: none.',
 )
 const QueueSet = Type.Object({ ...throttle, retention }, strict)
 const GroupSet = Type.Object(throttle, strict)
@@ -53,7 +53,12 @@ function wholeQueue(routes: QueueRoutes, open: QueueOf): void {
   routes.patch(
     `${url}/settings`,
     'Set',
-    { description: 'What is named; the rest stays as it is.', body: QueueSet, answers: set, config },
+    {
+      description: 'Changes the named settings; the others stay unchanged.',
+      body: QueueSet,
+      answers: set,
+      config,
+    },
     async (request) => {
       await open(request).settings.set(request.body)
     },
@@ -75,7 +80,12 @@ function groups(routes: QueueRoutes, open: QueueOf): void {
   routes.patch(
     url,
     'Set for a group',
-    { description: 'What is named; the rest stays as it is.', body: GroupSet, answers: groupNow, config },
+    {
+      description: 'Changes the named settings; the others stay unchanged.',
+      body: GroupSet,
+      answers: groupNow,
+      config,
+    },
     async (request) => open(request).settings.setGroup(request.params.group, request.body),
   )
 

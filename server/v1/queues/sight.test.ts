@@ -22,8 +22,8 @@ async function claimed(queue: string, id: string, more: object = {}): Promise<nu
   return (await post(`${queue}/claims`, {})).json.jobs[0].token
 }
 
-describe('what is told of jobs', () => {
-  test('is their progress, to the letter, and their log', async () => {
+describe('the observability of jobs', () => {
+  test('includes their progress, unchanged, and their log', async () => {
     const queue = newQueue()
     const token = await claimed(queue, 'a')
     const claim = `${queue}/jobs/a/claims/${token}`
@@ -34,13 +34,13 @@ describe('what is told of jobs', () => {
     const { json } = await get(`${queue}/jobs/a`)
     expect(json).toMatchObject({ progress: { done: 0.5 }, isTracked: false })
     expect(json.log.map(({ line }: { line: string }) => line)).toEqual(['half of it', 'seen'])
-    expect(codeOf(await post(`${queue}/jobs/nobody/log`, { line: 'x' }))).toEqual([404, 'not-found'])
+    expect(codeOf(await post(`${queue}/jobs/absent/log`, { line: 'x' }))).toEqual([404, 'not-found'])
     expect(codeOf(await put(`${queue}/jobs/a/claims/1/progress`, 1))).toEqual([410, 'lease-lost'])
     expect(codeOf(await post(`${queue}/jobs/a/claims/1/log`, { line: 'x' }))).toEqual([410, 'lease-lost'])
     expect((await put(`${claim}/progress`)).status).toBe(400)
   })
 
-  test('is their history', async () => {
+  test('includes their history', async () => {
     const queue = newQueue()
     const token = await claimed(queue, 'a')
     await post(`${queue}/jobs/a/claims/${token}/retry`, { delay: '1h', kind: 'odd' })
@@ -55,12 +55,12 @@ describe('what is told of jobs', () => {
         { what: 'retried', kind: 'odd' },
       ],
     })
-    expect(codeOf(await get(`${queue}/jobs/nobody/history`))).toEqual([404, 'not-found'])
+    expect(codeOf(await get(`${queue}/jobs/absent/history`))).toEqual([404, 'not-found'])
   })
 })
 
 describe('results', () => {
-  test('are waited for, and kept where that was wanted', async () => {
+  test('includes their end, which requests wait for, and results that are stored on request', async () => {
     const queue = newQueue()
     const token = await claimed(queue, 'a', { resultTtl: '1h' })
     expect((await get(`${queue}/jobs/a/result`)).status).toBe(204)
@@ -71,10 +71,10 @@ describe('results', () => {
     const end = { id: 'a', state: 'done', failure: null, result: { sum: 1 }, undecodable: [] }
     expect((await waiting).json).toEqual(end)
     expect((await get(`${queue}/jobs/a/result`)).json).toEqual(end)
-    expect(codeOf(await get(`${queue}/jobs/nobody/result?wait=30s`))).toEqual([404, 'not-found'])
+    expect(codeOf(await get(`${queue}/jobs/absent/result?wait=30s`))).toEqual([404, 'not-found'])
   })
 
-  test('tell why a job is dead', async () => {
+  test('includes why a job is dead', async () => {
     const queue = newQueue()
     const token = await claimed(queue, 'a')
     await post(`${queue}/jobs/a/claims/${token}/fail`, { kind: 'bad', message: 'no' })
@@ -90,7 +90,7 @@ describe('results', () => {
 })
 
 describe('tags', () => {
-  test('are added, taken away and counted', async () => {
+  test('includes tags, which are added, removed and counted', async () => {
     const queue = newQueue()
     await post(`${queue}/jobs`, { name: 'n', payload: 1, id: 'a', tags: ['x/y'] })
     await post(`${queue}/jobs`, { name: 'n', payload: 1, id: 'b', tags: ['z'] })
@@ -102,11 +102,11 @@ describe('tags', () => {
     expect((await get(`${queue}/tags?limit=1`)).json).toEqual({ tags: [{ tag: 'z', count: 2 }] })
     expect((await remove(`${queue}/jobs/a/tags/x%2Fy`)).json).toEqual({ id: 'a', tags: ['z'] })
     expect((await get(`${queue}/search?tag=z&limit=1`)).json).toMatchObject({ jobs: [{ id: 'a' }] })
-    expect(codeOf(await post(`${queue}/jobs/nobody/tags`, { tags: ['z'] }))).toEqual([404, 'not-found'])
-    expect(codeOf(await remove(`${queue}/jobs/nobody/tags/z`))).toEqual([404, 'not-found'])
+    expect(codeOf(await post(`${queue}/jobs/absent/tags`, { tags: ['z'] }))).toEqual([404, 'not-found'])
+    expect(codeOf(await remove(`${queue}/jobs/absent/tags/z`))).toEqual([404, 'not-found'])
   })
 
-  test('are not all: jobs are tracked', async () => {
+  test('includes tracking', async () => {
     const queue = newQueue()
     await post(`${queue}/jobs`, { name: 'n', payload: 1, id: 'a' })
     expect((await put(`${queue}/jobs/a/track`)).status).toBe(204)
@@ -116,8 +116,8 @@ describe('tags', () => {
     })
     expect((await remove(`${queue}/jobs/a/track`)).status).toBe(204)
     expect((await get(`${queue}/tracked`)).json).toEqual({ jobs: [], next: null })
-    expect(codeOf(await put(`${queue}/jobs/nobody/track`))).toEqual([404, 'not-found'])
-    expect(codeOf(await remove(`${queue}/jobs/nobody/track`))).toEqual([404, 'not-found'])
+    expect(codeOf(await put(`${queue}/jobs/absent/track`))).toEqual([404, 'not-found'])
+    expect(codeOf(await remove(`${queue}/jobs/absent/track`))).toEqual([404, 'not-found'])
   })
 })
 
@@ -125,7 +125,7 @@ describe('events', () => {
   const listen = (queue: string, query = ''): Promise<EventReader> =>
     openEvents(`${api.url}${queue}/events${query}`, { 'X-Project-ID': 'test' })
 
-  test('are a stream of what happens, of the kinds that were asked for', async () => {
+  test('includes a stream of events, of the requested kinds', async () => {
     const queue = newQueue()
     await using events = await listen(queue, '?kinds=enqueued,cancelled&name=n')
     expect([events.status, events.type]).toEqual([200, 'text/event-stream'])
@@ -137,9 +137,9 @@ describe('events', () => {
       await remove(`${queue}/jobs/a`)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    const told = await first
-    expect(['enqueued', 'cancelled']).toContain(told?.event)
-    expect(JSON.parse(told?.data ?? '')).toMatchObject({
+    const event = await first
+    expect(['enqueued', 'cancelled']).toContain(event?.event)
+    expect(JSON.parse(event?.data ?? '')).toMatchObject({
       id: 'a',
       name: 'n',
       attempt: null,
@@ -147,7 +147,7 @@ describe('events', () => {
     })
   })
 
-  test('need known kinds', async () => {
+  test('needs known kinds', async () => {
     expect(codeOf(await get(`${newQueue()}/events?kinds=odd`))).toEqual([400, 'invalid-argument'])
   })
 })

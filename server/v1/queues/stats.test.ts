@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => api[Symbol.asyncDispose]())
 
-test('statistics tell what happened, of all jobs and of a name', async () => {
+test('statistics count the events of all jobs and of one name', async () => {
   const queue = `/v1/queues/${randomUUID()}`
   const job = { payload: null }
   const jobs = [
@@ -36,7 +36,7 @@ test.each([
   ['last', 'last=121'],
   ['from', 'from=yesterday'],
   ['since', 'since=1'],
-])('what makes no sense is refused by its name: %s', async (argument, query) => {
+])('an invalid argument is rejected by its name: %s', async (argument, query) => {
   const { status, json } = await api.call('GET', `/v1/queues/${randomUUID()}/stats?${query}`)
 
   expect([status, json.code, json.argument]).toEqual([400, 'invalid-argument', argument])

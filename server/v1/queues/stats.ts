@@ -1,4 +1,4 @@
-// What happened in a queue.
+// Statistics of a queue.
 
 import { type TOptional, type TUnsafe, Type } from '@fastify/type-provider-typebox'
 import { strict } from '../api/arguments.ts'
@@ -19,9 +19,11 @@ const Wanted = Type.Object(
         description: 'How long a period is; default minute.',
       }),
     ),
-    last: instant('How many periods at most; default as many as are kept: 120 minutes, 72 hours, 90 days.'),
-    from: instant('When the first period is, in Unix milliseconds.'),
-    to: instant('When the last period is, in Unix milliseconds; default now.'),
+    last: instant(
+      'The maximum number of periods; default: all that are stored: 120 minutes, 72 hours, 90 days.',
+    ),
+    from: instant('The time of the first period, in Unix milliseconds.'),
+    to: instant('The time of the last period, in Unix milliseconds; default now.'),
     ...spread,
   },
   strict,

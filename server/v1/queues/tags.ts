@@ -1,4 +1,4 @@
-// Jobs by their tags, and those that somebody follows.
+// Jobs by their tags, and tracked jobs.
 
 import { Type } from '@fastify/type-provider-typebox'
 import { limit, strict } from '../api/arguments.ts'
@@ -51,7 +51,10 @@ function trackJobs(routes: QueueRoutes, open: QueueOf): void {
     '/queues/:name/tracked',
     'List tracked jobs',
     {
-      query: Type.Object({ after: text('`next` of the page before.'), limit: limit(50), ...spread }, strict),
+      query: Type.Object(
+        { after: text('The `next` of the page before.'), limit: limit(50), ...spread },
+        strict,
+      ),
       answers: page,
     },
     async (request, reply) => {

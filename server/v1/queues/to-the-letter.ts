@@ -1,4 +1,4 @@
-// Jobs as a request has them. Payloads and results stay the text that was sent.
+// Jobs of a request. Payloads and results stay the text that was sent.
 
 import { InvalidArgumentError, type NewJob, type NextJob } from 'perilune'
 import { findElementsOf, findMember, findStart } from '../../json/slices.ts'
@@ -9,7 +9,7 @@ interface Followed {
 }
 type Step<Body> = Body & { readonly result: string | undefined }
 
-/** `request`: the body of the request, `text`: the same as it was sent, `key`: the header Idempotency-Key. */
+/** `request`: the body of the request; `text`: the same as it was sent; `key`: the header Idempotency-Key. */
 export function newJobs(request: Given | { jobs: Given[] }, text: string, key: string | undefined): Given[] {
   const single = !('jobs' in request)
   const payloads = single ? [textAt(text, findStart(text), 'payload')] : textsInJobs(text, 'payload')
@@ -21,12 +21,12 @@ export function newJobs(request: Given | { jobs: Given[] }, text: string, key: s
   })
 }
 
-/** A job that is done and what follows it. `given`: the body of the request, `text`: the same as it was sent. */
+/** A completed job and its next job. `given`: the body of the request; `text`: the same as it was sent. */
 export function stepIn<Body extends Followed>(given: Body, text: string): Step<Body> {
   return stepAt(given, text, findStart(text))
 }
 
-/** As `stepIn`, for each of the list `jobs`. */
+/** Like `stepIn`, for each of the list `jobs`. */
 export function stepsIn<Body extends Followed>(given: readonly Body[], text: string): Step<Body>[] {
   const places = placesOfJobs(text, 'jobs')
   return given.map((each, at) => stepAt(each, text, places[at] ?? 0))
@@ -50,7 +50,7 @@ function withKey(jobs: Given[], key: string | undefined): Given[] {
   const [first, ...others] = jobs
   if (key === undefined || first === undefined) return jobs
   if (others.length > 0) {
-    throw new InvalidArgumentError('Idempotency-Key', 'goes with one job: give each its idempotencyKey')
+    throw new InvalidArgumentError('Idempotency-Key', 'is only for one job: give each its idempotencyKey')
   }
   if (first.idempotencyKey !== undefined && first.idempotencyKey !== key) {
     throw new InvalidArgumentError('Idempotency-Key', 'differs from the idempotencyKey of the job')
@@ -58,7 +58,7 @@ function withKey(jobs: Given[], key: string | undefined): Given[] {
   return [{ ...first, idempotencyKey: key }]
 }
 
-/** The text of a member of each job in a list; undefined for one without it. */
+/** The text of a member of each job in a list; undefined if a job does not have it. */
 export function textsInJobs(text: string, member: string, name = 'jobs'): (string | undefined)[] {
   return placesOfJobs(text, name).map((at) => textAt(text, at, member))
 }

@@ -1,5 +1,5 @@
-// Which addresses a webhook may reach. Whoever may subscribe must not be able to make this service speak
-// to its own neighbours: only public addresses are allowed, and those that the configuration names.
+// The addresses that a webhook may reach. A client that may subscribe must not be able to send requests of this service
+// to its internal network. So only public addresses are allowed, and those that the configuration names.
 
 import { isIP } from 'node:net'
 
@@ -10,7 +10,7 @@ export interface AddressRange {
   readonly bits: number
 }
 
-const MAPPED = 0xff_ffn // what an IPv6 address that holds an IPv4 one has before it
+const MAPPED = 0xff_ffn // the prefix of an IPv6 address that contains an IPv4 one
 
 const NOT_PUBLIC = [
   '0.0.0.0/8', // this network
@@ -28,7 +28,8 @@ const NOT_PUBLIC = [
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
-  // Of IPv6 only 2000::/3 is public: below it stand loopback and the disguises of IPv4, behind it what is private or reserved.
+  // Of IPv6 only 2000::/3 is public: loopback and the forms of IPv4 are below it, private and reserved addresses above
+  // it.
   '::/3',
   '4000::/2',
   '8000::/1',
@@ -45,7 +46,7 @@ export function mayReach(address: string, allowed: readonly AddressRange[]): boo
   return isIn(single, allowed) || !isIn(single, NOT_PUBLIC)
 }
 
-/** `10.0.0.0/8,::1` → ranges; null when one of them is none. */
+/** `10.0.0.0/8,::1` → ranges; null if one of them is invalid. */
 export function readRanges(text: string): AddressRange[] | null {
   const parts = text.split(',').flatMap((part) => part.trim() || [])
   const ranges = parts.flatMap((part) => parseRange(part) ?? [])
@@ -76,7 +77,7 @@ function fromV4(text: string): Address {
 
 /** An IPv4 address in an IPv6 one (`::ffff:10.0.0.1`) is the IPv4 address. */
 function fromV6(text: string): Address {
-  // A URL writes an address in one way only, in groups of hexadecimal digits.
+  // A URL has only one form of an address, in groups of hexadecimal digits.
   const [head = '', tail] = new URL(`http://[${text}]/`).hostname.slice(1, -1).split('::')
   const groups = (part: string): string[] => part.split(':').filter((group) => group !== '')
   const [before, after] = [groups(head), groups(tail ?? '')]

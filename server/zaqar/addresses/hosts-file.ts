@@ -1,4 +1,4 @@
-// The hosts file of the system: what stands there goes before what name servers say.
+// The hosts file of the system, which takes precedence over name servers.
 
 import type { LookupAddress } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ type Addresses = ReadonlyMap<string, readonly LookupAddress[]>
 
 let read: { readonly state: string; readonly addresses: Addresses } = { state: '', addresses: new Map() }
 
-/** The addresses that the file has for a host; none where it names it not. Read again when it has changed. */
+/** The addresses of a host in the file; empty if the host is not in it. The file is read again when it has changed. */
 export function inHostsFile(host: string, file: string = FILE): LookupAddress[] {
   const state = `${file} ${stateOf(file)}`
   if (read.state !== state) read = { state, addresses: addressesIn(file) }
@@ -31,7 +31,7 @@ function addressesIn(file: string): Addresses {
   for (const line of textOf(file).split('\n')) {
     const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/)
     const family = isIP(address)
-    // An address with a zone is one of this machine's own networks.
+    // An address with a zone belongs to a local network of this machine.
     if (family === 0 || address.includes('%')) continue
     for (const name of names) {
       const known = addresses.get(nameOf(name)) ?? []

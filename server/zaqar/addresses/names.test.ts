@@ -20,22 +20,22 @@ const [A, AAAA] = [1, 28]
 const ALLOWED = readRanges('127.0.0.0/8,::1') ?? []
 const LETTER = { headers: {}, body: '{}' }
 
-interface Told {
+interface Answer {
   readonly code?: number
-  /** Of an address, its bytes; none: the name has none of this family. */
+  /** The bytes of an address; none: the name has no address of this family. */
   readonly address?: readonly number[]
 }
 
-/** A name server, and whom it was asked for; null is silence. Ends with the test. */
+/** A name server, and the names that it was asked for; null is silence. Ends with the test. */
 async function nameServer(
-  tell: (name: string, type: number) => Told | null,
+  tell: (name: string, type: number) => Answer | null,
 ): Promise<{ servers: string[]; asked: string[] }> {
   const asked: string[] = []
   const server: Socket = createSocket('udp4', (question, { port, address }) => {
     const [name, end] = nameIn(question)
     asked.push(name)
-    const told = tell(name, question.readUInt16BE(end))
-    if (told !== null) server.send(answerTo(question.subarray(0, end + 4), told), port, address)
+    const answer = tell(name, question.readUInt16BE(end))
+    if (answer !== null) server.send(answerTo(question.subarray(0, end + 4), answer), port, address)
   })
   server.bind(0, '127.0.0.1')
   await once(server, 'listening')
@@ -43,7 +43,7 @@ async function nameServer(
   return { servers: [`127.0.0.1:${server.address().port}`], asked }
 }
 
-/** And where it ends. */
+/** The name, and the position of its end. */
 function nameIn(question: Buffer): [name: string, end: number] {
   const parts: string[] = []
   let at = 12
@@ -54,7 +54,7 @@ function nameIn(question: Buffer): [name: string, end: number] {
   return [parts.join('.'), at + 1]
 }
 
-function answerTo(question: Buffer, { code = NO_ERROR, address }: Told): Buffer {
+function answerTo(question: Buffer, { code = NO_ERROR, address }: Answer): Buffer {
   const head = Buffer.from(question)
   head.writeUInt16BE(0x81_80 | code, 2)
   head.fill(0, 6, 12)
@@ -67,8 +67,8 @@ function answerTo(question: Buffer, { code = NO_ERROR, address }: Told): Buffer 
 const HOME = [127, 0, 0, 1]
 const HOME_V6 = [...Array.from({ length: 15 }, () => 0), 1]
 
-/** `silent…` is met with silence, `quick…` leads home. */
-const someAreSilent = (name: string, type: number): Told | null => {
+/** `silent…` gets no answer, `quick…` leads to this machine. */
+const someAreSilent = (name: string, type: number): Answer | null => {
   if (name.startsWith('silent')) return null
   return name.startsWith('quick') && type === A ? { address: HOME } : {}
 }
@@ -80,7 +80,7 @@ async function receiver(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('names of which no name server tells anything keep no other push waiting', async () => {
+test('names without an answer from any name server keep no other push waiting', async () => {
   const names = new Names(await nameServer(someAreSilent))
   const port = await receiver()
   const send = (host: string) =>
@@ -89,13 +89,13 @@ test('names of which no name server tells anything keep no other push waiting', 
   const silent = Array.from({ length: 50 }, (_, at) => send(`silent${at}.test`))
   const began = performance.now()
   expect(await send('quick.test')).toBe('delivered')
-  // What else of the process looks names up.
+  // Other lookups of the process.
   await lookup('localhost')
   expect(performance.now() - began).toBeLessThan(2000)
   expect(new Set(await Promise.all(silent))).toEqual(new Set(['late']))
 })
 
-test('who subscribes with a name of which nobody tells anything is taken after a second, and leaves nothing behind', async () => {
+test('a subscription with a name without an answer is accepted after a second, and leaves nothing behind', async () => {
   const { servers, asked } = await nameServer(someAreSilent)
   const names = new Names({ servers })
 
@@ -106,7 +106,7 @@ test('who subscribes with a name of which nobody tells anything is taken after a
   expect(asked).toHaveLength(count)
 })
 
-test('what the name servers do not know is left to the system, one name at a time', async () => {
+test('names unknown to the name servers are left to the system, one at a time', async () => {
   const { servers } = await nameServer((name, type) => {
     if (name === 'none.test') return {}
     return name === 'failed.test'
@@ -128,13 +128,11 @@ test('what the name servers do not know is left to the system, one name at a tim
   expect(found.flat().map(({ address }) => address)).toEqual(['10.0.0.1', '10.0.0.1', '10.0.0.1'])
   expect(most).toBe(1)
   await expect(names.addressesOf('failed.test', 2000)).rejects.toThrow('SERVFAIL')
-  await expect(names.addressesOf('stuck', 100)).rejects.toThrow(
-    'no name server told anything of stuck in time',
-  )
-  await expect(names.addressesOf('behind', 100)).rejects.toThrow('no name server told anything of behind')
+  await expect(names.addressesOf('stuck', 100)).rejects.toThrow('no name server answered in time for stuck')
+  await expect(names.addressesOf('behind', 100)).rejects.toThrow('no name server answered in time for behind')
 })
 
-test('a short name is looked for in the domains of the system, whatever name servers say of it as it stands', async () => {
+test('a short name is looked up in the domains of the system first, whatever name servers answer for it alone', async () => {
   const { servers, asked } = await nameServer((name, type) => {
     if (name === 'worker.lan' && type === A) return { address: HOME }
     return { code: name.endsWith('.lan') ? NO_SUCH_NAME : SERVER_FAILED }
@@ -158,19 +156,19 @@ test('a short name is looked for in the domains of the system, whatever name ser
     ['a.'],
     ['a'],
   ])
-  // The system may know what the name server fails for: one without a dot is none of the world's.
+  // The system may know a name for which the name server fails: a name without a dot is not public.
   expect(await names.addressesOf('other', 2000)).toEqual([{ address: '10.0.0.1', family: 4 }])
   await expect(names.addressesOf('failed.test', 2000)).rejects.toThrow('SERVFAIL')
 })
 
-test('where no name server is, the system is asked', async () => {
+test('without a name server, the system is asked', async () => {
   const ofSystem = async () => [{ address: '10.0.0.1', family: 4 }]
-  // Nobody listens there.
+  // Nothing listens there.
   const names = new Names({ servers: ['127.0.0.1:1'], ofSystem })
   expect(await names.addressesOf('some.test', 2000)).toEqual([{ address: '10.0.0.1', family: 4 }])
 })
 
-test('a name has the addresses of both families, and one family waits for the other for a moment only', async () => {
+test('a name has the addresses of both families, and one family waits only a moment for the other', async () => {
   const { servers } = await nameServer((name, type) => {
     if (type === A) return { address: HOME }
     return name === 'half.test' ? null : { address: HOME_V6 }
@@ -186,7 +184,7 @@ test('a name has the addresses of both families, and one family waits for the ot
   expect(performance.now() - began).toBeLessThan(1000)
 })
 
-test('a question that gets lost is asked again', async () => {
+test('a lost query is repeated', async () => {
   let lost = 0
   const { servers } = await nameServer((_, type) =>
     (lost += 1) <= 2 || type !== A ? null : { address: HOME },
@@ -194,7 +192,7 @@ test('a question that gets lost is asked again', async () => {
   expect(await new Names({ servers }).addressesOf('lost.test', 5000)).toHaveLength(1)
 })
 
-test('letters of one batch ask for a name once, and each waits for its own time', async () => {
+test('letters of one batch share one lookup of a name, and each waits for its own time', async () => {
   const { servers, asked } = await nameServer(someAreSilent)
   const names = new Names({ servers })
 
@@ -208,7 +206,7 @@ test('letters of one batch ask for a name once, and each waits for its own time'
   expect(await longer).toBe('SilentNameError')
 })
 
-test('the hosts file goes before name servers, and is read again when it has changed', async () => {
+test('the hosts file takes precedence over name servers, and is read again when it has changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hosts-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'hosts')

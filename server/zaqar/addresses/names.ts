@@ -1,7 +1,8 @@
-// Names of receivers as addresses. The system looks names up in a few threads of the process, waits there for as long as a name
-// server is silent, and cannot be stopped: names of which nobody tells anything would keep all others waiting, and the way back to
-// Redis. So the hosts file and the name servers are asked from here, in time, for short names in the domains of the system. Only
-// what these do not know is left to the system, which knows more: one name at a time, so that most of its threads stay free.
+// Resolves the names of receivers. The system resolves names in a few threads of the process, waits there as long as a
+// name server is silent, and cannot be stopped. So names without an answer would block all others, and reconnects to
+// Redis. Therefore the hosts file and the name servers are queried from here, with a timeout, for short names in the
+// domains of the system. Only names that these do not know are left to the system, which has other sources: one name at
+// a time, so that most of its threads stay free.
 
 import { type LookupAddress, lookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
@@ -11,38 +12,41 @@ import { inHostsFile } from './hosts-file.ts'
 import { namesToAsk } from './search-domains.ts'
 
 export interface NamesTerms {
-  /** Name servers with their ports; by default those of the system. */
+  /** Name servers with their ports. Default: those of the system. */
   readonly servers?: readonly string[]
-  /** What they are asked for, in turn; by default what the system says of its own servers, and of others the host. */
+  /**
+   * The names to query, in this order. Default: those of the search domains for the system's servers, and the host for
+   * others.
+   */
   readonly toAsk?: (host: string) => readonly string[]
-  /** What the system itself knows. */
+  /** The lookup of the system itself. */
   readonly ofSystem?: (host: string) => Promise<LookupAddress[]>
 }
 
-/** Nothing was told of the name in time. */
+/** No answer for the name arrived in time. */
 export class SilentNameError extends Error {
   override readonly name = 'SilentNameError'
 
   constructor(host: string) {
-    super(`no name server told anything of ${host} in time`)
+    super(`no name server answered in time for ${host}`)
   }
 }
 
-// A question or an answer may get lost; each try takes twice as long as the one before.
+// A query or an answer may get lost; each try waits twice as long as the one before.
 const FIRST_TRY_MS = 300
 const TRIES = 4
-/** So long the addresses of one family wait for those of the other. */
+/** How long the addresses of one family wait for those of the other. */
 const OTHER_FAMILY_MS = 50
-/** What a name server says of names that it does not know, or where there is none: a silent one says nothing. */
+/** Errors of name servers for unknown names, or of a missing one: a silent one gives no error. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
-/** What systemd-resolved says of a name without a dot that it does not know. */
+/** Errors of systemd-resolved for an unknown name without a dot. */
 const FAILED = new Set(['ESERVFAIL', 'EREFUSED'])
 
 const lookUp = promisify(lookup)
 
 interface Finding {
   readonly found: Promise<LookupAddress[]>
-  /** Aborts when nobody waits for it. */
+  /** Aborts when no caller waits for it. */
   readonly ending: AbortController
   waiting: number
 }
@@ -51,9 +55,9 @@ export class Names {
   readonly #servers: readonly string[] | undefined
   readonly #toAsk: (host: string) => readonly string[]
   readonly #ofSystem: (host: string) => Promise<LookupAddress[]>
-  /** By host: a batch of letters asks once. */
+  /** By host: a batch of letters shares one lookup. */
   readonly #findings = new Map<string, Finding>()
-  /** The last question to the system, and with it all before. */
+  /** The last query to the system, after all before it. */
   #asked: Promise<unknown> = Promise.resolve()
 
   constructor({ servers, toAsk, ofSystem }: NamesTerms = {}) {
@@ -62,7 +66,7 @@ export class Names {
     this.#ofSystem = ofSystem ?? ((host) => lookUp(host, { all: true }))
   }
 
-  /** At least one address. Throws SilentNameError after so long, or at once why there is none. */
+  /** At least one address. Throws SilentNameError after `patienceMs`, or the reason at once if there is none. */
   async addressesOf(host: string, patienceMs: number): Promise<LookupAddress[]> {
     const noted = inHostsFile(host)
     if (noted.length > 0) return noted
@@ -89,7 +93,7 @@ export class Names {
     return finding
   }
 
-  /** What was found once is asked for again: it may change. */
+  /** Results are not cached: they may change. */
   #end(host: string, finding: Finding): void {
     finding.ending.abort()
     finding.found.catch(() => undefined)
@@ -112,7 +116,7 @@ export class Names {
   }
 
   async #askServers(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
-    // A new one knows what the system's configuration says by now.
+    // A new resolver reads the present configuration of the system.
     const resolver = new Resolver({ timeout: FIRST_TRY_MS, tries: TRIES })
     if (this.#servers !== undefined) resolver.setServers(this.#servers)
     signal.addEventListener('abort', () => resolver.cancel(), { once: true })
@@ -124,11 +128,11 @@ export class Names {
     const first = await Promise.any(asked).catch(async () => {
       throw worst(await all)
     })
-    const told = await Promise.race([all, sleep(OTHER_FAMILY_MS, null, { ref: false })])
-    return told?.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) ?? first
+    const settled = await Promise.race([all, sleep(OTHER_FAMILY_MS, null, { ref: false })])
+    return settled?.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) ?? first
   }
 
-  /** In turn. Who waits no more is passed over; what the system is at cannot be stopped, and is waited for. */
+  /** In turn. Lookups without a caller are skipped; the running one cannot be stopped, and is awaited. */
   #askSystem(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
     const answer = this.#asked.then(() => (signal.aborted ? [] : this.#ofSystem(host)))
     this.#asked = answer.catch(() => undefined)
@@ -136,10 +140,10 @@ export class Names {
   }
 }
 
-/** Those of this process: all that look names up share its threads. */
+/** The one of this process: all its lookups share the threads of the system. */
 export const names: Names = new Names()
 
-/** One that tells nothing of the name, before one that says that it is unknown. */
+/** A missing answer takes precedence over an unknown name. */
 function worst(settled: readonly PromiseSettledResult<unknown>[]): unknown {
   const reasons: unknown[] = settled.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
   return reasons.find((reason) => !UNKNOWN.has(codeOf(reason))) ?? reasons[0]

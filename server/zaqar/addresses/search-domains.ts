@@ -1,8 +1,8 @@
-// The domains in which the system looks for short names, and how short a name must be to be looked for there first.
+// The search domains of the system, and which names are short enough to be looked up there first.
 
 import { readFileSync } from 'node:fs'
 
-/** On Windows there is none. */
+/** Windows has no such file. */
 const FILE = '/etc/resolv.conf'
 const MOST_DOTS = 15
 
@@ -12,11 +12,11 @@ interface Search {
   readonly dots: number
 }
 
-/** What to ask name servers for where somebody means `host`, in this order. */
+/** The names to query for `host`, in this order. */
 export function namesToAsk(host: string, file: string = FILE): string[] {
   if (host.endsWith('.')) return [host]
   const { domains, dots } = searchIn(textOf(file))
-  // Where others are not found, the system looks there, too.
+  // The system also tries other names there when they are not found.
   if (host.split('.').length > dots) return [host]
   return [...domains.map((domain) => `${host}.${domain}`), host]
 }
@@ -28,7 +28,7 @@ function searchIn(text: string): Search {
       .replace(/[#;].*/, '')
       .trim()
       .split(/\s+/)
-    // The last one counts.
+    // The last line is used.
     if (word === 'search' || word === 'domain') domains = rest.map((domain) => domain.replace(/\.$/, ''))
     const [, least] = (word === 'options' && /(?:^|\s)ndots:(\d+)/.exec(rest.join(' '))) || []
     if (least !== undefined) dots = Math.min(Number(least), MOST_DOTS)

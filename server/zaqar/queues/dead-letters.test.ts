@@ -9,14 +9,14 @@ function setup() {
   return { letters, errors }
 }
 
-/** A move that ends when it is told to. */
+/** A move that ends when the test ends it. */
 function moves() {
   const ends: (() => void)[] = []
   const move = () => new Promise<void>((resolve) => ends.push(resolve))
   return { move, ends }
 }
 
-test('however many claims ask for it, one move is under way and one follows', async () => {
+test('however many claims request it, one move runs and one follows', async () => {
   const { letters } = setup()
   const { move, ends } = moves()
 
@@ -40,7 +40,7 @@ test('another queue does not wait for it', () => {
   expect(ends).toHaveLength(2)
 })
 
-test('a move that fails is told, and the one that was asked for meanwhile follows', async () => {
+test('a move that fails is reported, and the one requested meanwhile follows', async () => {
   const { letters, errors } = setup()
   let count = 0
   const failing = async (): Promise<void> => {
@@ -55,7 +55,7 @@ test('a move that fails is told, and the one that was asked for meanwhile follow
   expect(errors).toEqual([new Error('move 1'), new Error('move 2')])
 })
 
-test('closing begins no move any more, and does not wait for one that takes too long', async () => {
+test('closing begins no more moves, and does not wait for one that takes too long', async () => {
   const { letters, errors } = setup()
   const { move, ends } = moves()
   letters.move('q', move)

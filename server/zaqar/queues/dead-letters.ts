@@ -1,16 +1,16 @@
-// Moves dead letters in the background: for each queue one move at a time, and one that follows it, however
-// many claims ask.
+// Moves dead letters in the background: for each queue one move at a time, and one after it, however many claims
+// request it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../../process/within.ts'
 
 interface Moving {
-  /** What a claim has asked for since the move under way began; that one may have looked already. */
+  /** A move requested since the running one began, which may have read already. */
   next: (() => Promise<void>) | null
   readonly done: Promise<void>
 }
 
-/** Between two moves of one queue: claims come faster than letters die. */
+/** Between two moves of one queue: claims are more frequent than new dead letters. */
 const PAUSE_MS = 100
 
 export class DeadLetters {
@@ -22,7 +22,7 @@ export class DeadLetters {
     this.#onError = onError
   }
 
-  /** What fails is tried at the next claim. */
+  /** A failed move is retried at the next claim. */
   move(queue: string, move: () => Promise<void>): void {
     if (this.#end.signal.aborted) return
     const known = this.#moving.get(queue)
@@ -30,12 +30,15 @@ export class DeadLetters {
     else this.#begin(queue, move)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no move is running. */
   async settled(): Promise<void> {
     await Promise.all([...this.#moving.values()].map(({ done }) => done))
   }
 
-  /** Begins no move any more, and waits for those under way, but not for long: what is left is moved after a later claim. */
+  /**
+   * Begins no more moves, and waits for the running ones within a limit; the remaining letters are moved after a later
+   * claim.
+   */
   async close(withinMs: number): Promise<void> {
     this.#end.abort()
     await within(withinMs, this.settled())
@@ -63,7 +66,7 @@ export class DeadLetters {
     const moving = this.#moving.get(queue)
     const next = moving?.next ?? null
     if (moving !== undefined) moving.next = null
-    // In the same turn: what is asked for from now on begins a move of its own.
+    // In the same turn: a later request begins a move of its own.
     if (next === null) this.#moving.delete(queue)
     return next
   }

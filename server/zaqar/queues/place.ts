@@ -2,24 +2,27 @@ import type { Feed, Perilune } from 'perilune'
 import { storedJson, storedJsonBytes } from '../../json/stored.ts'
 import type { Tenant } from '../requests/headers.ts'
 
-/** One queue of one project, and who asks. */
+/** One queue of one project, and its caller. */
 export interface QueuePlace {
   readonly tenant: Tenant
   readonly queue: string
 }
 
-/** Unlike that of any other queue of any project: a queue's name holds no slash. */
+/** Unique among the queues of all projects: the name of a queue has no slash. */
 export function feedName({ tenant, queue }: QueuePlace): string {
   return `${tenant.scope}/${queue}`
 }
 
-/** The queue with this name, asked for by nobody. */
+/** The queue with this name, without a caller. */
 export function placeOf(name: string): QueuePlace {
   const slash = name.lastIndexOf('/')
   return { tenant: { scope: name.slice(0, slash), origin: '' }, queue: name.slice(slash + 1) }
 }
 
-/** Another queue of the same project. Nobody posts there, or the last client would not see it without `echo`. */
+/**
+ * Another queue of the same project. It has no caller, because the last client would not see the messages without
+ * `echo`.
+ */
 export function besides({ tenant }: QueuePlace, queue: string): QueuePlace {
   return { tenant: { ...tenant, origin: '' }, queue }
 }

@@ -1,4 +1,4 @@
-// What the routes need of Redis, and how several processes of the service get along.
+// The calls of the routes to Redis, and how several processes of the service work together.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -39,7 +39,7 @@ test('a post, a page and a claim are one script call each', async () => {
       const counted = [...text.matchAll(/cmdstat_(eval|evalsha|script)(?:\|\w+)?:calls=(\d+)/g)]
       return Object.fromEntries(counted.map(([, command, count]) => [command, Number(count)]))
     }
-    // The service begins to listen for news of subscriptions, too.
+    // The service also begins to listen for changes of subscriptions.
     while (Object.keys(await calls(sleep(100))).length > 0);
 
     expect(await calls(post(app, 'q'))).toEqual({ evalsha: 1 })
@@ -69,7 +69,7 @@ test('a queue that another process deleted is registered again by the next post'
   expect(await namesIn(other)).toEqual(['q'])
 })
 
-test('a queue that another process made with metadata keeps it when this one posts', async () => {
+test('a queue that another process created with metadata keeps it when this one posts', async () => {
   const namespace = `t-${randomUUID()}`
   await using one = await startApp(inject('redisPort'), { namespace })
   await using other = await startApp(inject('redisPort'), { namespace })
@@ -81,7 +81,7 @@ test('a queue that another process made with metadata keeps it when this one pos
   expect((await one.call('GET', '/v2/queues/q')).json.a).toBe(1)
 })
 
-test('metadata that another process changed counts after a moment, and is shown at once', async () => {
+test('metadata that another process changed takes effect after a moment, and is shown at once', async () => {
   const namespace = `t-${randomUUID()}`
   const options = { namespace, limits: { metadataFreshMs: 50 } }
   await using one = await startApp(inject('redisPort'), options)
@@ -97,7 +97,7 @@ test('metadata that another process changed counts after a moment, and is shown 
   }
 })
 
-test('metadata not used for long is looked at before it is used', async () => {
+test('metadata that was not used for long is refreshed before its use', async () => {
   const namespace = `t-${randomUUID()}`
   const options = { namespace, limits: { metadataFreshMs: 1 } }
   await using one = await startApp(inject('redisPort'), options)
@@ -138,7 +138,7 @@ test('a message claimed too often goes to the dead letter queue: after two claim
   expect((await app.call('GET', '/v2/queues/q/stats')).json.messages.total).toBe(0)
 })
 
-test('without a dead letter queue a message may be claimed for ever', async () => {
+test('without a dead letter queue a message may be claimed forever', async () => {
   await using app = await startApp(inject('redisPort'))
   await app.call('PUT', '/v2/queues/q', { body: { _max_claim_count: 1 } })
   await post(app, 'q')

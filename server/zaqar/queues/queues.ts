@@ -1,4 +1,4 @@
-// A queue is a feed, and an entry in the registry of its project; its subscribers hear of what is posted.
+// A queue is a feed, and an entry in the registry of its project; its subscribers are notified of posts.
 
 import type { Appended, Claim, ClaimOptions, Feed, FeedOptions, NewMessage, Perilune } from 'perilune'
 import { storedJson } from '../../json/stored.ts'
@@ -12,7 +12,7 @@ const KEPT_FEEDS = 10_000
 
 type DeadLetterTerms = QueueTerms['deadLetters']
 
-/** What the subscribers of a queue hear of. */
+/** The notifications for the subscribers of a queue. */
 export interface Subscribers {
   /** Once this has resolved, none of them misses one of these messages. */
   announce(
@@ -20,7 +20,7 @@ export interface Subscribers {
     messages: readonly NewMessage<string>[],
     appended: readonly Appended[],
   ): Promise<void>
-  /** There are none any more. */
+  /** Removes all of them. */
   clear(place: QueuePlace): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export interface QueuesParts {
   readonly perilune: Perilune
   readonly registry: Registry
   readonly subscribers: Subscribers
-  /** Hears of what fails in the background. */
+  /** Receives errors of background work. */
   readonly onError: (error: unknown) => void
 }
 
@@ -51,7 +51,7 @@ export class Queues {
     return openFeedBytes(this.#perilune, place)
   }
 
-  /** A handle learns how its feed is appended to best, so it is kept. */
+  /** Cached, because a handle learns the fastest way to append to its feed. */
   feed(place: QueuePlace, deadLetters: DeadLetterTerms = null): Feed<string> {
     const name = feedName(place)
     const key = `${place.tenant.origin} ${deadLetters === null ? '' : JSON.stringify(deadLetters)} ${name}`
@@ -62,14 +62,14 @@ export class Queues {
     return feed
   }
 
-  /** Registers the queue if it is not. */
+  /** Registers the queue unless it is registered. */
   async ensure(place: QueuePlace): Promise<void> {
     if ((await this.registry.recall(place)) === null) await this.registry.register(place, {})
   }
 
   /**
-   * Appends messages and stores their pushes. Registers the queue if it is not, or if it was deleted since
-   * this process looked.
+   * Appends messages and stores their pushes. Registers the queue unless it is, also if it was deleted since this
+   * process looked.
    */
   async post(place: QueuePlace, messages: NewMessage<string>[], isRegistered: boolean): Promise<Appended[]> {
     if (!isRegistered) await this.registry.register(place, {})
@@ -79,7 +79,7 @@ export class Queues {
     return appended
   }
 
-  /** Claims messages, and brings those that were claimed too often to their queue, without waiting for it. */
+  /** Claims messages, and starts moving those that were claimed too often to their queue, without waiting for it. */
   async claim(
     place: QueuePlace,
     options: ClaimOptions,
@@ -89,30 +89,30 @@ export class Queues {
     const claim = await feed.claim(options)
     if (deadLetters !== null) {
       const target = besides(place, deadLetters.queue)
-      this.#deadLetters.move(feed.name, () => this.#bury(feed, target))
+      this.#deadLetters.move(feed.name, () => this.#moveDeadLetters(feed, target))
     }
     return claim
   }
 
   async delete(place: QueuePlace): Promise<void> {
-    // In this order: whoever posts in between registers the queue again.
+    // In this order: a post in between registers the queue again.
     await this.registry.remove(place)
     await this.feed(place).clear()
     await this.#subscribers.clear(place)
   }
 
-  /** Removes what a queue holds, claimed or not; the queue itself stays. */
+  /** Removes the content of a queue, claimed or not; the queue itself stays. */
   async purge(place: QueuePlace, what: { messages: boolean; subscriptions: boolean }): Promise<void> {
     if (what.messages) await this.feed(place).clear()
     if (what.subscriptions) await this.#subscribers.clear(place)
   }
 
-  /** Ends what runs in the background. */
+  /** Ends background work. */
   close(withinMs: number): Promise<void> {
     return this.#deadLetters.close(withinMs)
   }
 
-  async #bury(feed: Feed<string>, target: QueuePlace): Promise<void> {
+  async #moveDeadLetters(feed: Feed<string>, target: QueuePlace): Promise<void> {
     const moved = await feed.moveDeadLetters(this.feed(target))
     if (moved > 0) await this.registry.register(target, {})
   }

@@ -7,7 +7,7 @@ import { Registry } from './registry.ts'
 const meaning = { _default_message_ttl: 77, _max_claim_count: 3, _dead_letter_queue: 'dead' }
 const metadata = { ...meaning, large: 'x'.repeat(60_000) }
 
-test('what is remembered of metadata is what has a meaning', async () => {
+test('only metadata keys with a meaning are remembered', async () => {
   const { redis, name } = instance()
   const place = { tenant: { scope: `p:${name}`, origin: '' }, queue: 'q' }
   const registry = new Registry(redis, zaqarLimits)

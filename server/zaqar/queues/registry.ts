@@ -1,7 +1,6 @@
-// Which queues there are, and their metadata: one catalog a project.
-//
-// Posts and claims need some of the metadata on every call, so a process remembers what has a meaning for a
-// moment; the rest may be large. Whoever reads or changes metadata, or lists queues, always sees what is stored.
+// The queues of each project, and their metadata: one catalog per project. Posts and claims need some of the metadata
+// on every call, so a process remembers the keys with a meaning for a moment; the rest may be large. Reads and changes
+// of metadata, and lists of queues, always use the stored data.
 
 import type { Catalog, Listing, ListOptions, Perilune } from 'perilune'
 import type { Limits } from '../settings/limits.ts'
@@ -20,20 +19,20 @@ export class Registry {
     this.#recollection = new Recollection({ freshMs: metadataFreshMs, maxNames: maxRememberedQueues })
   }
 
-  /** What has a meaning in the metadata, as it was a moment ago; null when the queue is not registered. */
+  /** The metadata keys with a meaning, as they were a moment ago; null if the queue is not registered. */
   recall(place: QueuePlace): Promise<Metadata | null> {
     return this.#recollection.recall(feedName(place), async () => meaningIn(await this.#look(place)))
   }
 
-  /** Metadata as it is stored; null when the queue is not registered. */
+  /** Metadata as it is stored; null if the queue is not registered. */
   async read(place: QueuePlace): Promise<Metadata | null> {
     const looking = this.#look(place)
-    // From now on: what this process changes meanwhile is newer.
+    // From here on, changes of this process are newer.
     await this.#recollection.read(feedName(place), async () => meaningIn(await looking))
     return looking
   }
 
-  /** Registers a queue. Resolves to false, and changes nothing, when it is registered already. */
+  /** Registers a queue. Resolves to false, and changes nothing, if it is registered already. */
   async register(place: QueuePlace, metadata: Metadata): Promise<boolean> {
     const created = await this.#catalog(place.tenant).put(place.queue, metadata)
     if (created) this.#recollection.remember(feedName(place), meaningOf(metadata))
@@ -41,7 +40,7 @@ export class Registry {
     return created
   }
 
-  /** Changes metadata in one step. Resolves to null when the queue is not registered. */
+  /** Changes metadata atomically. Resolves to null if the queue is not registered. */
   async change(place: QueuePlace, change: (metadata: Metadata) => Metadata): Promise<Metadata | null> {
     const metadata = await this.#catalog(place.tenant).update(place.queue, change)
     this.#recollection.remember(feedName(place), meaningIn(metadata))

@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts'
 
 export interface QueueSearch {
   readonly limit: number
-  /** Queues behind this name. */
+  /** Queues after this name. */
   readonly marker: string | undefined
   /** Queues whose name contains this. */
   readonly part: string
@@ -16,13 +16,13 @@ export interface FoundQueues {
   readonly entries: readonly CatalogEntry<Metadata>[]
   /** Of all queues of the project, whatever their names. */
   readonly total: number
-  /** The name behind which to go on; null when nothing is known to follow, nor was anything found. */
+  /** The name after which to continue; null if no more are known and none were found. */
   readonly next: string | null
 }
 
 const CHUNK = 1000
 
-/** Queues of a project by name. Looking for a part of the name goes through the list in chunks, and not through all of it. */
+/** Queues of a project by name. A search for a part of the name reads the list in chunks, within a bound. */
 export async function findQueues(
   registry: Registry,
   tenant: Tenant,

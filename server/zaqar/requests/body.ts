@@ -6,7 +6,7 @@ import { badRequest } from '../../http/answers/problems.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** The text of a body; empty when there is none. */
+/** The text of a body; empty if there is none. */
 export function textOfBody(body: unknown): string {
   if (!Buffer.isBuffer(body)) return ''
   if (!isUtf8(body)) throw badRequest('The body must be UTF-8.')
@@ -32,7 +32,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member that must be a whole number; `byDefault` when it is missing. */
+/** A member that must be a whole number; `byDefault` if it is missing. */
 export function wholeNumber(
   object: JsonObject,
   name: string,

@@ -1,4 +1,4 @@
-// What every call of /v2 must carry.
+// The headers that every call of /v2 must have.
 
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -6,11 +6,11 @@ import { hasBody } from '../../http/bodies/forms.ts'
 import type { Limits } from '../settings/limits.ts'
 import { badRequest, notAcceptable } from '../../http/answers/problems.ts'
 
-/** Who calls. */
+/** The caller. */
 export interface Tenant {
-  /** Begins every name of this project; no other project has the same, or one that begins so. */
+  /** The prefix of every name of this project; no other project has the same, or one that begins with it. */
   readonly scope: string
-  /** The client id in the form in which messages keep it. */
+  /** The client id in the form that messages store. */
   readonly origin: string
 }
 
@@ -20,11 +20,11 @@ declare module 'fastify' {
   }
 }
 
-/** Throws a Problem for headers that no call may have. */
+/** Throws a Problem for invalid headers. */
 export function readTenant(headers: IncomingHttpHeaders, limits: Limits): Tenant {
   if (!acceptsJson(headers.accept)) throw notAcceptable()
   const isForm = headers['content-type']?.toLowerCase().includes('application/x-www-form-urlencoded')
-  // Of a request without a body the type says nothing: clients send one by default.
+  // Without a body the type does not matter: clients send one by default.
   if (isForm && hasBody({ headers })) {
     throw badRequest('A body must be JSON, not application/x-www-form-urlencoded.')
   }
@@ -32,7 +32,7 @@ export function readTenant(headers: IncomingHttpHeaders, limits: Limits): Tenant
   return { origin, scope: scopeOf(readProject(headers['x-project-id'], limits.maxProjectLength)) }
 }
 
-/** The project as its header has it; to be called where readTenant has been. */
+/** The project in its header; only to be called after readTenant. */
 export function projectOf(headers: IncomingHttpHeaders): string {
   return String(headers['x-project-id'])
 }
@@ -55,10 +55,10 @@ function readProject(value: string | string[] | undefined, maxLength: number): s
   return value
 }
 
-// Leaves room for a queue name within the 512 bytes that a name may have.
+// Leaves room for a queue name within the 512 bytes of a name.
 const PLAIN_BYTES = 400
 
-/** A project's id itself where it may stand in a name, else its hash; their first letters keep them apart. */
+/** A project's id itself if names may contain it, otherwise its hash; different first letters separate the two. */
 function scopeOf(project: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   const plain = !/[\u0000-\u001f\u007f]/.test(project) && Buffer.byteLength(project) <= PLAIN_BYTES

@@ -16,7 +16,7 @@ interface Reserved {
   readonly isValid: (value: unknown) => boolean
 }
 
-/** The keys that have a meaning, in the order in which they are shown. */
+/** The keys that have a meaning, in the order of answers. */
 export function reservedKeys(limits: Limits): Readonly<Record<string, Reserved>> {
   const { minMessageTtl, maxMessageTtl } = limits
   return {
@@ -30,18 +30,18 @@ export function reservedKeys(limits: Limits): Readonly<Record<string, Reserved>>
     _max_claim_count: orNull(between(0, limits.maxClaimCount), (value) =>
       isWhole(value, 0, limits.maxClaimCount),
     ),
-    // Undefined, for Zaqar does not show it where nobody has set it.
+    // Undefined, because Zaqar does not show it unless it was set.
     _retry_policy: { byDefault: undefined, expected: retryPolicyForm, isValid: isRetryPolicy },
   }
 }
 
-/** Metadata as a request sends it: text of any object, or nothing. */
+/** The metadata of a request: text of any object, or nothing. */
 export function readMetadata(text: string, limits: Limits): Metadata {
   if (text === '') return {}
   return checkMetadata(parseNested(text, parseObject, limits), limits)
 }
 
-/** Metadata goes through JSON.stringify, which recurses: what is nested too deep must not reach it. */
+/** Metadata is passed to JSON.stringify, which recurses: deeper nesting must not reach it. */
 export function parseNested<Value>(text: string, parse: (text: string) => Value, limits: Limits): Value {
   const value = parse(text)
   if (nestingOf(text) > limits.maxMetadataDepth) {
@@ -82,16 +82,16 @@ const MEANINGFUL = new Set([
   '_retry_policy',
 ])
 
-/** The members that have a meaning: what of the metadata may be kept in memory, for it is small. */
+/** The members that have a meaning: this part is small enough to be kept in memory. */
 export function meaningOf(metadata: Metadata): Metadata {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => MEANINGFUL.has(key)))
 }
 
-/** What the metadata means for messages and claims. */
+/** The effect of the metadata on messages and claims. */
 export interface QueueTerms {
   readonly postSize: number
   readonly messageTtl: number
-  /** Null: the queue does not delay, and `delay` of a message has no meaning. */
+  /** Null: the queue has no delay, and `delay` of a message has no effect. */
   readonly delay: number | null
   /** Null: no message becomes a dead letter. */
   readonly deadLetters: {

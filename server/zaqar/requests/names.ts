@@ -1,4 +1,4 @@
-// Names and identifiers as they stand in paths and queries.
+// Names and identifiers in paths and queries.
 
 import { type TObject, type TString, Type } from '@fastify/type-provider-typebox'
 import type { Limits } from '../settings/limits.ts'
@@ -27,7 +27,7 @@ export function isQueueName(value: unknown): value is string {
   return typeof value === 'string' && queueName.test(value)
 }
 
-/** The token of a claim id; null for what can be no claim id. */
+/** The token of a claim id; null if the id is invalid. */
 export function tokenOf(claimId: string): number | null {
   const token = /^[1-9]\d{0,15}$/.test(claimId) ? Number(claimId) : 0
   return Number.isSafeInteger(token) && token > 0 ? token : null
@@ -39,11 +39,13 @@ export function checkIds(ids: readonly string[], { maxMessagesPerPage }: Limits)
   return ids
 }
 
-/** Between two messages of a feed: its life, and where in it; twice where a page ended between two lives. */
+/**
+ * A position between two messages of a feed: its life, and the position in it; twice if a page ended between two lives.
+ */
 const PLACE = /^\d{1,16}-\d{1,16}(?:-\d{1,16}-\d{1,16})?$/
 
-/** `end` would be a position of its own at each call: a page must come from somewhere. */
+/** `end` would be another position at each call: a marker must come from a page. */
 export function checkMarker(marker: string): string {
-  if (!PLACE.test(marker)) throw badRequest('marker must be one that a page gave.')
+  if (!PLACE.test(marker)) throw badRequest('marker must come from a page.')
   return marker
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { choosePolicy, delaysOf, isRetryPolicy } from './retry-policy.ts'
 
-test('where nobody says anything: three at once, three after 5 seconds, then up to 30, three times 30', () => {
+test('by default: three at once, three after 5 seconds, then up to 30, three times 30', () => {
   expect(delaysOf(choosePolicy(undefined, undefined))).toEqual([
     0, 0, 0, 5, 5, 5, 5, 10, 15, 20, 25, 30, 30, 30,
   ])
@@ -17,7 +17,7 @@ test.each(['linear', 'arithmetic', 'geometric', 'exponential'])(
   },
 )
 
-test('a range of nothing, or a very long one, makes no endless list', () => {
+test('an empty range, or a very long one, makes no endless list', () => {
   const same = choosePolicy(
     { minimum_delay: 7, maximum_delay: 7, retry_backoff_function: 'geometric' },
     undefined,
@@ -26,7 +26,7 @@ test('a range of nothing, or a very long one, makes no endless list', () => {
   expect(delaysOf(choosePolicy({ maximum_delay: 86_400 }, undefined)).length).toBeLessThan(200)
 })
 
-test("a subscription's policy counts, unless one of the two says that the queue's does", () => {
+test("the policy of the subscription is used, unless one of the two says that the queue's overrides it", () => {
   const own = { minimum_delay: 6 }
   const queues = { minimum_delay: 7 }
   expect(choosePolicy(own, queues).minimum_delay).toBe(6)
@@ -50,6 +50,6 @@ test.each<unknown>([
   { retry_backoff_function: 'toString' },
   { constructor: 1 },
   { unknown: 1 },
-])('%j is no retry policy', (value) => {
+])('%j is not a retry policy', (value) => {
   expect(isRetryPolicy(value)).toBe(false)
 })

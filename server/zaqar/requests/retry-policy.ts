@@ -1,5 +1,5 @@
-// How often and when a push that failed is tried again: at once, then after the shortest delay, then after
-// growing ones, then after the longest.
+// How often and when a failed push is retried: at once, then after the shortest delay, then after growing ones, then
+// after the longest.
 
 import { badRequest } from '../../http/answers/problems.ts'
 import { isObject, isWhole, type JsonObject } from './body.ts'
@@ -23,7 +23,7 @@ const usual: RetryPolicy = {
   retry_backoff_function: 'linear',
 }
 
-const GROWTH_STEP = 5 // seconds of the range between the two delays that make one retry
+const GROWTH_STEP = 5 // seconds of the range between the two delays for each retry
 const MAX_GROWING = 100
 const MAX_RETRIES = 100
 const MAX_DELAY = 86_400
@@ -64,7 +64,7 @@ export function checkRetryPolicy(value: unknown): void {
   if (!isRetryPolicy(value)) throw badRequest(`_retry_policy must be ${retryPolicyForm}.`)
 }
 
-/** The policy of a subscription, unless the queue's overrides it; what neither says is as usual. */
+/** The policy of a subscription, unless the queue's overrides it; missing members have their defaults. */
 export function choosePolicy(ofSubscription: unknown, ofQueue: unknown): RetryPolicy {
   const [own, queues] = [ofSubscription, ofQueue].map((value) => (isRetryPolicy(value) ? value : null))
   const queueWins = [own, queues].some((policy) => policy?.['ignore_subscription_override'] === true)

@@ -1,5 +1,5 @@
-// Pre-signed URLs: a signature stands for a project's permission to use some paths until some time.
-// A path allows itself and the items directly below it, never another name that begins the same.
+// Pre-signed URLs: a signature grants the permission of a project to use some paths until a time. A path allows itself
+// and the items directly below it, never another name with the same beginning.
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -20,12 +20,12 @@ export interface SignedUrl extends Permission {
 export class Signer {
   readonly #secret: string | Buffer
 
-  /** Without a secret: one that no other process has, and this one only until it ends. */
+  /** Without a secret: a random one, which only this process has until it ends. */
   constructor(secret: string | null) {
     this.#secret = secret ?? randomBytes(32)
   }
 
-  /** `expiresAtMs`: Unix milliseconds; a fraction of a second is cut off. */
+  /** `expiresAtMs`: Unix milliseconds; a fraction of a second is truncated. */
   sign(permission: Omit<Permission, 'expires'>, expiresAtMs: number): SignedUrl {
     const signed = {
       paths: permission.paths.toSorted(),
@@ -36,7 +36,7 @@ export class Signer {
     return { ...signed, signature: this.#signatureOf(signed) }
   }
 
-  /** Lets requests pass that carry no signature, or a good one for what they ask. Throws a Problem. */
+  /** Accepts requests without a signature, or with a valid one for their path. Throws a Problem. */
   check(headers: IncomingHttpHeaders, method: string, path: string): void {
     const signature = headers['url-signature']
     if (signature === undefined) return
@@ -56,8 +56,8 @@ export class Signer {
     return given.length === expected.length && timingSafeEqual(given, expected)
   }
 
-  // The parts are kept apart by a backslash and an n. Only a project may hold such a pair itself, and it
-  // stands between two parts that cannot: no two permissions have the same text.
+  // The parts are separated by a backslash and an n. Only a project may contain such a pair itself, and its neighbours
+  // cannot: no two permissions have the same text.
   #signatureOf({ paths, methods, project, expires }: Permission): string {
     const parts = [paths.toSorted().join(','), methods.toSorted().join(','), project, expires]
     return createHmac('sha256', this.#secret).update(parts.join(String.raw`\n`)).digest('hex')
@@ -92,7 +92,7 @@ function isWithin(path: string, signed: string): boolean {
   return item !== '' && !item.includes('/')
 }
 
-/** It does not say what is wrong: whoever has no permission learns nothing. */
+/** Does not say what is wrong: a client without permission learns nothing. */
 function refused(): Problem {
   return notFound('The signature of this URL does not allow this.')
 }

@@ -1,4 +1,4 @@
-// What one permitted request may cost: whatever a client multiplies has a bound.
+// The cost of one permitted request: everything that a client can multiply has a bound.
 
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { zaqarLimits } from '../settings/limits.ts'
@@ -18,7 +18,7 @@ const post = (queue: string, count: number): Promise<HttpAnswer> =>
     body: { messages: Array.from({ length: count }, () => ({ body: 1 })) },
   })
 
-test('a page looks through ten thousand messages that it hides, and its link leads on from there', async () => {
+test('a page looks through ten thousand messages that it hides, and its link continues from there', async () => {
   const queue = newQueue()
   for (let round = 0; round < 13; round += 1) await post(queue, 1000)
   const sent = { messages: [{ body: 'theirs' }] }
@@ -48,7 +48,7 @@ test('a page of the native API does the same', async () => {
   expect((await read(page.next)).json.messages).toMatchObject([{ body: 'theirs' }])
 })
 
-test('a search for queues looks through ten thousand names, and its link leads on from there', async () => {
+test('a search for queues looks through ten thousand names, and its link continues from there', async () => {
   const project = 'bounds'
   const catalog = app.perilune.catalog<object>(`p:${project}`)
   const names = Array.from({ length: 10_500 }, (_, at) => `a${at + 100_000}`)
@@ -62,7 +62,7 @@ test('a search for queues looks through ten thousand names, and its link leads o
   expect((await app.call('GET', next.json.links[0].href, { project })).json.links).toEqual([])
 })
 
-test('a post of more messages than one request may have is refused with 400 and stores none', async () => {
+test('a post of more messages than one request may have is rejected with 400 and stores none', async () => {
   const queue = newQueue()
   const { maxMessagesPerPost } = zaqarLimits
 

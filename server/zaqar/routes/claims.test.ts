@@ -27,7 +27,7 @@ const claim = (queue: string, body?: unknown, query = ''): Promise<HttpAnswer> =
 const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
 describe('claiming', () => {
-  test('gives the oldest free messages: 201 with the place of the claim', async () => {
+  test('gives the oldest free messages: 201 with the URL of the claim', async () => {
     const queue = await setup(['a', 'b', 'c'])
 
     const answer = await claim(queue, { ttl: 100, grace: 100 }, '?limit=2')
@@ -41,7 +41,7 @@ describe('claiming', () => {
     expect(Object.keys(first)).toEqual(['id', 'href', 'ttl', 'age', 'body'])
   })
 
-  test('gives to the client who posted as well, and to nobody twice', async () => {
+  test('also gives messages to the client who posted them, and no message twice', async () => {
     const queue = await setup(['a', 'b'])
     const [mine, theirs] = [await app.call('POST', `${queue}/claims?limit=1`), await claim(queue)]
     expect([...bodiesOf(mine), ...bodiesOf(theirs)]).toEqual(['a', 'b'])
@@ -64,7 +64,7 @@ describe('claiming', () => {
     expect((await app.call('GET', answer.headers.get('location') ?? '')).json.ttl).toBe(300)
   })
 
-  test('takes a ttl and a grace of 60 seconds to 12 hours and 1 to 20 messages', async () => {
+  test('accepts a ttl and a grace of 60 seconds to 12 hours and 1 to 20 messages', async () => {
     const queue = await setup(['a', 'b'])
     const wrong = [59, 43_201, '60', 60.5, true]
     for (const name of ['ttl', 'grace']) {
@@ -79,7 +79,7 @@ describe('claiming', () => {
     expect((await claim(queue, { ttl: 43_200, grace: 60 }, '?limit=20')).status).toBe(201)
   })
 
-  test('makes messages outlive the claim by its grace, and leaves longer lives alone', async () => {
+  test('makes messages outlive the claim by its grace, and leaves longer lives unchanged', async () => {
     const [short, long] = [await setup([1], { ttl: 60 }), await setup([1], { ttl: 3600 })]
     const [prolonged, untouched] = [
       await claim(short, { ttl: 300, grace: 90 }),
@@ -96,7 +96,7 @@ describe('claiming', () => {
 })
 
 describe('a claim', () => {
-  test('shows its age, its ttl and what it holds', async () => {
+  test('shows its age, its ttl and its messages', async () => {
     const queue = await setup(['a', 'b'])
     const made = await claim(queue, { ttl: 120, grace: 60 })
     const place = made.headers.get('location') ?? ''
@@ -107,7 +107,7 @@ describe('a claim', () => {
     expect(shown.json).toEqual({ age: 0, ttl: 120, href: place, messages: made.json.messages })
   })
 
-  test('that is unknown or of no possible id answers 404, to a change too, and its release 204', async () => {
+  test('that is unknown or has an invalid id answers 404, also to a change, and its release 204', async () => {
     const queue = await setup(['a'])
     for (const id of ['1', '0', 'x', '-5', '1.5', '9'.repeat(16), '9'.repeat(400), '%00', '1e3']) {
       const place = `${queue}/claims/${id}`
@@ -127,7 +127,7 @@ describe('a claim', () => {
     expect((await app.call('GET', `${queue}/claims/${id}`)).status).toBe(200)
   })
 
-  test('that is longer than its messages gives them its ttl and grace, whoever looks', async () => {
+  test('that is longer than its messages gives them its ttl and grace, for every reader', async () => {
     const queue = '/v2/queues/longer'
     await app.call('POST', `${queue}/messages`, { body: { messages: [{ body: 1, ttl: 400 }] } })
     // Not in the millisecond of the post.
@@ -137,7 +137,7 @@ describe('a claim', () => {
     expect(page.json.messages[0].ttl).toBe(400)
   })
 
-  test('is prolonged by a change; what it does not name falls back to the defaults', async () => {
+  test('is extended by a change; members that are not named get their defaults', async () => {
     const queue = await setup(['a'])
     const place = (await claim(queue, { ttl: 100, grace: 60 })).headers.get('location') ?? ''
 
@@ -148,7 +148,7 @@ describe('a claim', () => {
     expect((await app.call('GET', place)).json.ttl).toBe(300)
   })
 
-  test('refuses a bad change with 400 and stays as it was', async () => {
+  test('rejects an invalid change with 400 and stays unchanged', async () => {
     const queue = await setup(['a'])
     const place = (await claim(queue, { ttl: 100 })).headers.get('location') ?? ''
     for (const body of ['{', '[]', '{"ttl":59}', '{"ttl":43201}', '{"grace":"60"}', '{"ttl":null}']) {
@@ -157,7 +157,7 @@ describe('a claim', () => {
     expect((await app.call('GET', place)).json.ttl).toBe(100)
   })
 
-  test('that is released gives its messages back in their places, and is gone', async () => {
+  test('that is released gives its messages back in their places, and ends', async () => {
     const queue = await setup(['a', 'b'])
     const place = (await claim(queue, {}, '?limit=1')).headers.get('location') ?? ''
 
@@ -167,7 +167,7 @@ describe('a claim', () => {
     expect(bodiesOf(await claim(queue))).toEqual(['a', 'b'])
   })
 
-  test('grows older, and begins anew with a change', async () => {
+  test('grows older, and restarts with a change', async () => {
     const queue = await setup(['a'])
     const place = (await claim(queue)).headers.get('location') ?? ''
     const age = async (): Promise<number> => (await app.call('GET', place)).json.age
@@ -179,7 +179,7 @@ describe('a claim', () => {
   })
 })
 
-test('a message whose claim has ended is free again, and the claim is gone', async () => {
+test('a message whose claim has ended is free again, and the claim does not exist any more', async () => {
   const queue = await setup(['a'], { on: hasty })
   const made = await hasty.call('POST', `${queue}/claims`, { body: { ttl: 1, grace: 1 } })
   const [message] = made.json.messages
@@ -192,7 +192,7 @@ test('a message whose claim has ended is free again, and the claim is gone', asy
   expect((await hasty.call('DELETE', message.href)).status).toBe(400)
 })
 
-test('a message that expires is gone from pages, statistics and claims', async () => {
+test('a message that expires disappears from pages, statistics and claims', async () => {
   const queue = await setup(['a'], { on: hasty, ttl: 1 })
   const total = async (): Promise<number> => (await hasty.call('GET', `${queue}/stats`)).json.messages.total
 

@@ -73,13 +73,13 @@ function unknownClaim(id: string): Problem {
   return notFound(`There is no claim ${id}.`)
 }
 
-/** How long a claim lasts, and how long its messages live beyond it, in seconds. */
+/** How long a claim lasts, and how long its messages live after it, in seconds. */
 interface ClaimTerms {
   readonly ttl: number
   readonly grace: number
 }
 
-/** Of a new claim: OpenStack's own client sends null for what it was not told. */
+/** For a new claim: OpenStack's own client sends null for options that were not given. */
 function readNewClaimTerms(text: string, limits: Limits): ClaimTerms {
   const given = Object.entries(readTerms(text)).filter(([, value]) => value !== null)
   return checkTerms(Object.fromEntries(given), limits)

@@ -1,5 +1,5 @@
-// Messages as answers show them. Their bodies are JSON text already and are put in as they are; names
-// and ids consist of characters that JSON and URLs need not escape.
+// Messages in the form of answers. Their bodies are JSON text already and are inserted unchanged; names and ids consist
+// of characters that JSON and URLs need not escape.
 
 import type { Claim, FeedInspection, Message, UndecodableMessage } from 'perilune'
 import { joined, listed } from '../../http/answers/joined.ts'
@@ -15,7 +15,7 @@ export function encodeMessage(queue: string, message: Message<string>): string {
   return `{${headOf(queue, message)}${message.body}}`
 }
 
-/** All before its body. */
+/** Everything before its body. */
 function headOf(queue: string, message: Message<unknown>): string {
   return `"id":"${message.id}","href":"${hrefOf(queue, message)}",${beforeBody(message, lifetimeOf(message))}`
 }
@@ -44,7 +44,7 @@ export function encodeTaken(messages: readonly Message<string>[]): string {
   return `{"messages":${shown}}`
 }
 
-/** `grace` in seconds, where it is known. */
+/** `grace` in seconds, if it is known. */
 export function encodeClaimed(queue: string, claim: Claim<string>, grace?: number): string {
   return `{"messages":${claimed(queue, claim, grace)}}`
 }
@@ -65,7 +65,7 @@ export function encodeStats(queue: string, picture: FeedInspection<string>): str
   return `{"messages":{"claimed":${held},"free":${total - held},"total":${total}${ends}}}`
 }
 
-/** The body of one that is no JSON is null. */
+/** The body of a message that is not JSON is null. */
 function encodeEnd(queue: string, found: Message<string> | UndecodableMessage): string {
   const message = 'body' in found ? found : { ...found, body: 'null' }
   const { claimToken, claims, createdAtMs } = message
@@ -74,7 +74,7 @@ function encodeEnd(queue: string, found: Message<string> | UndecodableMessage): 
   return `{"href":"${hrefOf(queue, message)}",${life(message, lifetimeOf(message))},"created":"${created}","claim_id":${claimId},"claim_count":${claims}}`
 }
 
-/** Clients take the id of the claim that holds a message from here. */
+/** Clients read the id of the claim that holds a message from here. */
 function hrefOf(queue: string, { id, claimToken }: Message<unknown>): string {
   return messagePath(queue, id) + (claimToken === null ? '' : `?claim_id=${claimToken}`)
 }
@@ -94,23 +94,23 @@ function beforeBody(message: Message<unknown>, ttl: number): string {
   return `"ttl":${ttl},"age":${Math.floor(message.ageMs / 1000)},"body":`
 }
 
-// Ids are times, and of many messages each is later than the one before: their creation may seem so much too late.
+// Ids are times, and each of many messages has a later one: their creation may seem to be so much later.
 const CREATED_LATE_MS = 100
 
-/** Whole seconds from its creation to its end. One that a claim has prolonged has a part of a second more. */
+/** Whole seconds from its creation to its end. A message that a claim has extended has a fraction of a second more. */
 function lifetimeOf({ expiresAtMs, createdAtMs }: Message<unknown>): number {
   return expiresAtMs === null ? 0 : Math.floor((expiresAtMs - createdAtMs + CREATED_LATE_MS) / 1000)
 }
 
 /**
- * A message that would have ended before its claim lives until the grace behind it is over; its ttl is
- * then that of the claim and the grace together. Others keep theirs.
+ * A message that would have ended before its claim lives until the end of the grace after it; its ttl is then the sum
+ * of the claim's ttl and grace. Others keep theirs.
  */
 function claimedLifetimeOf(message: Message<string>, claim: Claim<string>, grace?: number): number {
   const { expiresAtMs, createdAtMs } = message
   if (expiresAtMs === null) return 0
   const behindMs = expiresAtMs - claim.expiresAtMs
-  // Lives as posted are whole seconds from the creation, lives as prolonged from the end of the claim.
+  // Lives as posted are whole seconds from the creation, extended lives from the end of the claim.
   const looksProlonged = (expiresAtMs - createdAtMs) % 1000 !== 0 && behindMs >= 0 && behindMs % 1000 === 0
   const prolonged = grace === undefined ? looksProlonged : behindMs === grace * 1000
   return prolonged ? Math.round((claim.leaseMs + behindMs) / 1000) : lifetimeOf(message)

@@ -1,4 +1,4 @@
-// The faults that were proved on Zaqar's own Redis driver, each by its name there: not here.
+// Faults that Zaqar's own Redis driver has, each with its name there: this service does not have them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
@@ -17,7 +17,7 @@ afterAll(() => app[Symbol.asyncDispose]())
 let queues = 0
 const newQueue = (): string => `/v2/queues/f${(queues += 1)}`
 
-/** Posts messages; their places. */
+/** Posts messages; returns their URLs. */
 async function post(queue: string, bodies: unknown[], life: object = {}): Promise<string[]> {
   const messages = bodies.map((body) => ({ body, ...life }))
   return (await app.call('POST', `${queue}/messages`, { body: { messages } })).json.resources
@@ -32,7 +32,7 @@ async function untilGone(href: string): Promise<void> {
   while ((await app.call('GET', href)).status !== 404) await sleep(50)
 }
 
-test('f-first: a marker at the very first message goes on behind it', async () => {
+test('f-first: a marker at the very first message continues after it', async () => {
   const queue = newQueue()
   await post(queue, ['a', 'b'])
   const first = await pageOf(queue, '&limit=1')
@@ -47,7 +47,7 @@ test('f-first: so does a marker at the very first queue', async () => {
   expect(second.json.queues.map(({ name }: { name: string }) => name)).toEqual(['b'])
 })
 
-test('f-deleted: a marker goes on when its message has been deleted', async () => {
+test('f-deleted: a marker continues when its message has been deleted', async () => {
   const queue = newQueue()
   const [, b = ''] = await post(queue, ['a', 'b', 'c'])
   const next = nextOf(await pageOf(queue, '&limit=2'))
@@ -55,7 +55,7 @@ test('f-deleted: a marker goes on when its message has been deleted', async () =
   expect(bodiesOf(await app.call('GET', next))).toEqual(['c'])
 })
 
-test('f-deleted: a marker goes on when its message has expired', async () => {
+test('f-deleted: a marker continues when its message has expired', async () => {
   const queue = newQueue()
   await post(queue, ['a'])
   const [b = ''] = await post(queue, ['b'], { ttl: 1 })
@@ -65,7 +65,7 @@ test('f-deleted: a marker goes on when its message has expired', async () => {
   expect(bodiesOf(await app.call('GET', next))).toEqual(['c'])
 })
 
-test('f-filtered-page: pages full of own and of claimed messages do not hold a reader up', async () => {
+test('f-filtered-page: pages full of own and of claimed messages do not stop a reader', async () => {
   const queue = newQueue()
   await post(queue, Array(45).fill('mine'))
   await app.call('POST', `${queue}/messages`, { client: BOB, body: { messages: [{ body: 'theirs' }] } })
@@ -107,7 +107,7 @@ test('f-include-claimed: include_claimed works without a marker', async () => {
   expect([answer.status, bodiesOf(answer)]).toEqual([200, ['a']])
 })
 
-test('c-steal: behind a free message, those that live claims hold stay theirs', async () => {
+test('c-steal: messages of live claims after a free message stay claimed', async () => {
   const queue = newQueue()
   await post(queue, ['a', 'b', 'c', 'd'])
   const [a, b, c] = [
@@ -155,7 +155,7 @@ test('c-dlq-listed: a dead letter leaves its queue and is free at once in the ot
   expect(bodiesOf(await pageOf(queue, '&include_claimed=true'))).toEqual([])
 })
 
-test('e-marker, e-stats, e-claim: what has just expired makes no page empty, no statistics and no claim fail', async () => {
+test('e-marker, e-stats, e-claim: messages that have just expired make no page empty, no statistics and no claim fail', async () => {
   const queue = newQueue()
   const expiring = await post(queue, Array(15).fill('short'), { ttl: 1 })
   await post(queue, ['long'])
@@ -199,14 +199,14 @@ test('q-name-dot: names with dots are names like any other', async () => {
   }
 })
 
-test('m-bad-item: a message that is no object is refused with 400', async () => {
+test('m-bad-item: a message that is not an object is rejected with 400', async () => {
   for (const item of ['x', 1, null, [], true]) {
     const answer = await app.call('POST', `${newQueue()}/messages`, { body: { messages: [item] } })
     expect(answer.status).toBe(400)
   }
 })
 
-test('q-patch-object: a patch that is an object is refused with 400', async () => {
+test('q-patch-object: a patch that is an object is rejected with 400', async () => {
   const queue = newQueue()
   await app.call('PUT', queue)
   const headers = { 'Content-Type': 'application/openstack-messaging-v2.0-json-patch' }
@@ -217,7 +217,7 @@ test('q-patch-object: a patch that is an object is refused with 400', async () =
   expect(answer.status).toBe(400)
 })
 
-test('not atomic: prolonging and releasing a claim while its messages are deleted brings none back', async () => {
+test('not atomic: extending and releasing a claim while its messages are deleted restores none', async () => {
   const queue = newQueue()
   await post(
     queue,
@@ -275,7 +275,7 @@ test('retries: a post or a claim whose answer was lost on the way happens once',
   })
 })
 
-test('scripts missing: a server that has forgotten every script is told them again, and nobody notices', async () => {
+test('scripts missing: a server that has lost every script gets them again, and no client notices', async () => {
   await using faults = await behindProxy()
   for (const body of [1, 2]) {
     const posted = await faults.call('POST', '/v2/queues/q/messages', { body: { messages: [{ body }] } })

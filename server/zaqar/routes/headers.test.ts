@@ -33,7 +33,7 @@ describe('Client-ID', () => {
     expect(await statusWith({ 'Client-ID': ALICE.replaceAll('-', '') })).toBe(200)
   })
 
-  test('that is missing or no UUID is refused with 400, for a ping too', async () => {
+  test('that is missing or not a UUID is rejected with 400, also for a ping', async () => {
     const bad = [null, '', 'me', `${ALICE}0`, ALICE.replace('-', ''), ALICE.replace('3', 'g')]
     for (const id of bad) expect(await statusWith({ 'Client-ID': id }), String(id)).toBe(400)
     expect((await app.call('GET', '/v2/ping', { headers: { 'Client-ID': null } })).status).toBe(400)
@@ -50,13 +50,13 @@ describe('Client-ID', () => {
 })
 
 describe('X-Project-ID', () => {
-  test('of 1 to 256 characters is taken, whatever they are', async () => {
+  test('of any 1 to 256 characters is accepted', async () => {
     for (const project of ['p', 'a/b', '{x}:%', 'é', 'x'.repeat(256), 'é'.repeat(256)]) {
       expect(await statusWith({ 'X-Project-ID': project }), project).toBe(200)
     }
   })
 
-  test('that is missing, empty or longer is refused with 400', async () => {
+  test('that is missing, empty or longer is rejected with 400', async () => {
     for (const project of [null, '', '   ', 'x'.repeat(257)]) {
       expect(await statusWith({ 'X-Project-ID': project }), String(project)).toBe(400)
     }
@@ -100,7 +100,7 @@ describe('Accept', () => {
 })
 
 describe('Content-Type', () => {
-  test('application/x-www-form-urlencoded is refused with 400', async () => {
+  test('application/x-www-form-urlencoded is rejected with 400', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=utf-8' }
     const answer = await app.call('POST', '/v2/queues/q/messages', {
       body: '{"messages":[{"body":1}]}',
@@ -109,13 +109,13 @@ describe('Content-Type', () => {
     expect(answer.status).toBe(400)
   })
 
-  test('of a request without a body says nothing', async () => {
+  test('of a request without a body is ignored', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
     expect((await app.call('PUT', '/v2/queues/bodyless', { headers })).status).toBe(201)
     expect((await app.call('GET', '/v2/queues/bodyless', { headers })).status).toBe(200)
   })
 
-  test('may be any other, or none, for a body is JSON in any case', async () => {
+  test('may be any other, or none, because a body is always JSON', async () => {
     const headers = { 'Client-ID': ALICE, 'X-Project-ID': 'types' }
     const body = '{"messages":[{"body":1}]}'
     expect(
@@ -126,7 +126,7 @@ describe('Content-Type', () => {
 })
 
 describe('an error', () => {
-  test('is JSON with title and description, and says nothing of the inside', async () => {
+  test('is JSON with title and description, and reveals no internals', async () => {
     const answer = await app.call('GET', '/v2/queues?limit=0')
 
     expect(answer.status).toBe(400)
@@ -137,7 +137,7 @@ describe('an error', () => {
     })
   })
 
-  test('is 404 where there is nothing, and 405 with the allowed methods where only the method is wrong', async () => {
+  test('is 404 for an unknown path, and 405 with the allowed methods if only the method is wrong', async () => {
     expect((await app.call('GET', '/v2/nothing')).status).toBe(404)
     expect((await app.call('GET', '/v2')).status).toBe(404)
     const wrong = [
@@ -188,7 +188,7 @@ test('a ping answers 204 with no body, to GET and to HEAD', async () => {
   }
 })
 
-test('a body of blanks is a body, and no JSON; without one what it says is left out', async () => {
+test('a body of blanks is a body, and not JSON; without a body the defaults apply', async () => {
   const calls = [
     ['PUT', '/v2/queues/blank'],
     ['POST', '/v2/queues/blank/claims'],
@@ -201,7 +201,7 @@ test('a body of blanks is a body, and no JSON; without one what it says is left 
   }
 })
 
-test('HEAD is answered with 405, but for a ping', async () => {
+test('HEAD is answered with 405, except for a ping', async () => {
   const paths = ['/v2/', '/v2/queues', '/v2/queues/q', '/v2/queues/q/messages', '/v2/queues/q/stats']
   for (const path of paths) {
     const answer = await fetch(app.url + path, {

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-test('the root lists the versions with 300, to anybody', async () => {
+test('the root lists the versions with 300, to every client', async () => {
   const answer = await app.call('GET', '/', { headers: { 'Client-ID': null, 'X-Project-ID': null } })
 
   expect(answer.status).toBe(300)
@@ -17,7 +17,7 @@ test('the root lists the versions with 300, to anybody', async () => {
   ])
 })
 
-test('the home document may be kept for a day and names what is served', async () => {
+test('the home document may be cached for a day and names what is served', async () => {
   const answer = await app.call('GET', '/v2/')
 
   expect(answer.status).toBe(200)
@@ -34,7 +34,7 @@ test('the home document may be kept for a day and names what is served', async (
   }
 })
 
-/** 404 only where there is no route: a resource that is missing is told in another way. */
+/** 404 only if there is no route: a missing resource has another body. */
 async function routeStatus(method: string, path: string): Promise<number> {
   const { status, json } = await app.call(method, path)
   return status === 404 && !json.description.startsWith('There is nothing at') ? 204 : status
@@ -49,7 +49,7 @@ test('the health of the service is for its operator', async () => {
   expect([status, json.title]).toEqual([403, 'Forbidden'])
 })
 
-test('what only operators of OpenStack need is not served', async () => {
+test('routes that only operators of OpenStack need are not served', async () => {
   for (const path of ['/v2/pools', '/v2/flavors', '/v2/topics']) {
     expect((await app.call('GET', path)).status, path).toBe(404)
   }

@@ -1,6 +1,6 @@
 import type { App } from '../../http/fastify.ts'
 
-/** For anybody, with or without headers. */
+/** For every client, with or without headers. */
 export function zaqarVersions(app: App): void {
   app.get('/', async (_request, reply) => reply.code(300).type('application/json').send(versions))
 }

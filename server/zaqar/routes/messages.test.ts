@@ -19,7 +19,7 @@ const read = (queue: string, query = 'echo=true'): Promise<HttpAnswer> =>
 const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
 describe('posting messages', () => {
-  test('answers 201 with their places, in order', async () => {
+  test('answers 201 with their URLs, in order', async () => {
     const queue = newQueue()
     const answer = await post(queue, ['a', 'b', 'c'])
 
@@ -38,7 +38,7 @@ describe('posting messages', () => {
     expect(listed.json.queues).toHaveLength(1)
   })
 
-  test('takes lives from 60 seconds to 14 days, one hour by default, and drops fields it does not know', async () => {
+  test('accepts lives from 60 seconds to 14 days, one hour by default, and drops unknown fields', async () => {
     const queue = newQueue()
     const messages = [{ body: 1, ttl: 60 }, { body: 2, ttl: 1_209_600, color: 'red' }, { body: null }]
     await app.call('POST', `${queue}/messages`, { body: { messages } })
@@ -49,7 +49,7 @@ describe('posting messages', () => {
     expect(Object.keys(json.messages[1])).toEqual(['id', 'href', 'ttl', 'age', 'body'])
   })
 
-  test('with one bad message stores none of them, and makes no queue', async () => {
+  test('with one invalid message stores none of them, and creates no queue', async () => {
     const bad = [
       ...[59, 1_209_601, '60', 60.5, null, true, -1].map((ttl) => ({ body: 1, ttl })),
       { ttl: 60 },
@@ -88,7 +88,7 @@ describe('posting messages', () => {
     expect((await app.call('POST', `${queue}/messages`)).status).toBe(400)
   })
 
-  test('takes a request of 262144 bytes and no more', async () => {
+  test('accepts a request of 262144 bytes and no more', async () => {
     const queue = newQueue()
     const sized = (size: number): string => `{"messages":[{"body":"${'x'.repeat(size - 26)}"}]}`
     expect((await app.call('POST', `${queue}/messages`, { body: sized(262_144) })).status).toBe(201)
@@ -96,7 +96,7 @@ describe('posting messages', () => {
     expect([refused.status, refused.json.title]).toEqual([400, 'Invalid API request'])
   })
 
-  test('takes a thousand messages at once and keeps their order', async () => {
+  test('accepts a thousand messages at once and keeps their order', async () => {
     const queue = newQueue()
     const answer = await post(
       queue,
@@ -136,7 +136,7 @@ describe('posting messages', () => {
 })
 
 describe('delayed messages', () => {
-  test('exist only in a queue with a default delay; elsewhere the field has no meaning', async () => {
+  test('exist only in a queue with a default delay; elsewhere the field has no effect', async () => {
     const [plain, slow] = [newQueue(), newQueue()]
     await app.call('PUT', slow, { body: { _default_message_delay: 300 } })
     for (const queue of [plain, slow]) {
@@ -152,7 +152,7 @@ describe('delayed messages', () => {
     ).toBe(201)
   })
 
-  test('of more than 900 seconds, or of no whole number, are refused with 400', async () => {
+  test('of more than 900 seconds, or of no whole number, are rejected with 400', async () => {
     const queue = newQueue()
     await app.call('PUT', queue, { body: { _default_message_delay: 1 } })
     for (const delay of [901, -1, '5', 1.5, null]) {
@@ -181,7 +181,7 @@ describe('reading pages', () => {
     expect(third.json).toEqual({ messages: [], links: [] })
   })
 
-  test('keeps the parameters given in the link, and adds none', async () => {
+  test('keeps the given parameters in the link, and adds none', async () => {
     const queue = newQueue()
     await post(queue, [1])
     const { json } = await read(queue, 'limit=3&echo=yes&include_claimed=on&include_delayed=0&color=red')
@@ -190,7 +190,7 @@ describe('reading pages', () => {
     expect(link.toString()).toBe('limit=3&echo=yes&include_claimed=on&include_delayed=0')
   })
 
-  test('hides what the same client posted unless echo is asked for', async () => {
+  test('hides messages of the same client unless echo is requested', async () => {
     const queue = newQueue()
     await post(queue, ['mine'])
     await post(queue, ['theirs'], { client: BOB })
@@ -200,7 +200,7 @@ describe('reading pages', () => {
     expect(bodiesOf(await read(queue, 'echo=true'))).toEqual(['mine', 'theirs'])
   })
 
-  test('hides claimed messages unless they are asked for', async () => {
+  test('hides claimed messages unless they are requested', async () => {
     const queue = newQueue()
     await post(queue, ['claimed', 'free'])
     await app.call('POST', `${queue}/claims?limit=1`)
@@ -213,7 +213,7 @@ describe('reading pages', () => {
     expect((await read(newQueue())).json).toEqual({ messages: [], links: [] })
   })
 
-  test('refuses limits outside 1 to 20, words that are no booleans, and forged markers', async () => {
+  test('rejects limits outside 1 to 20, invalid booleans, and forged markers', async () => {
     const queue = newQueue()
     await post(queue, [1])
     const markers = [
@@ -247,7 +247,7 @@ describe('reading pages', () => {
     }
   })
 
-  test('tells a reader whose queue was deleted and made anew that it starts over', async () => {
+  test('starts over for a reader whose queue was deleted and created again, and reports it', async () => {
     const queue = newQueue()
     await post(queue, [1])
     const next = (await read(queue)).json.links[0].href
@@ -287,7 +287,7 @@ describe('looking messages up', () => {
     }
   })
 
-  test('by several ids keeps the order asked and leaves out what is missing, whoever posted it', async () => {
+  test('by several ids keeps their order and leaves out missing ones, with messages of any client', async () => {
     const queue = newQueue()
     const { json } = await post(queue, ['a', 'b'])
     const [a, b] = json.resources.map((href: string) => href.split('/').at(-1))
@@ -307,7 +307,7 @@ describe('looking messages up', () => {
     expect((await read(queue, `ids=${a}%2C${b}`)).status).toBe(404)
   })
 
-  test('by more than 20 ids is refused with 400', async () => {
+  test('by more than 20 ids is rejected with 400', async () => {
     const ids = Array.from({ length: 21 }, (_, at) => at + 1)
     expect((await read(newQueue(), `ids=${ids.join(',')}`)).status).toBe(400)
     expect((await read(newQueue(), `ids=${ids.slice(1).join(',')}`)).status).toBe(404)
@@ -331,27 +331,23 @@ describe('the body of a message', () => {
     '""',
   ]
 
-  test.each(exact)(
-    '%s comes back to the letter, in pages, by id, in claims and when popped',
-    async (body) => {
-      const queue = newQueue()
-      const sent = `{"messages": [ {"ttl": 60, "body" :  ${body} } , {"body":0,"body":${body}}]}`
-      const posted = await app.call('POST', `${queue}/messages`, { body: sent })
+  test.each(exact)('%s is returned unchanged, in pages, by id, in claims and when popped', async (body) => {
+    const queue = newQueue()
+    const sent = `{"messages": [ {"ttl": 60, "body" :  ${body} } , {"body":0,"body":${body}}]}`
+    const posted = await app.call('POST', `${queue}/messages`, { body: sent })
 
-      const texts = [
-        (await read(queue)).text,
-        (await app.call('GET', posted.json.resources[0])).text,
-        (await app.call('GET', `${queue}/stats`)).text,
-        (await app.call('POST', `${queue}/claims?limit=1`)).text,
-        (await app.call('DELETE', `${queue}/messages?pop=1`)).text,
-      ]
-      // How old it is by then depends on the machine.
-      for (const text of texts)
-        expect(text.replace(/"age":\d+/, '"age":0')).toContain(`"age":0,"body":${body}`)
-    },
-  )
+    const texts = [
+      (await read(queue)).text,
+      (await app.call('GET', posted.json.resources[0])).text,
+      (await app.call('GET', `${queue}/stats`)).text,
+      (await app.call('POST', `${queue}/claims?limit=1`)).text,
+      (await app.call('DELETE', `${queue}/messages?pop=1`)).text,
+    ]
+    // Its age by then depends on the machine.
+    for (const text of texts) expect(text.replace(/"age":\d+/, '"age":0')).toContain(`"age":0,"body":${body}`)
+  })
 
-  test('that is not UTF-8 is refused with 400', async () => {
+  test('that is not UTF-8 is rejected with 400', async () => {
     const body = Buffer.concat([
       Buffer.from('{"messages":[{"body":"'),
       Buffer.from([0xc3, 0x28]),
@@ -387,7 +383,7 @@ describe('projects', () => {
     expect(bodiesOf(await read(queue))).toEqual(['secret'])
   })
 
-  test('whose ids look like parts of names are not taken for each other', async () => {
+  test('whose ids look like parts of names are not mistaken for each other', async () => {
     const long = 'x'.repeat(256)
     const alike = ['a', 'a/b', 'p:a', 'h:a', 'a}', '{a', 'a%7D', long, 'é'.repeat(256), 'é'.repeat(255)]
     for (const project of alike) await post('/v2/queues/same', [project], { project })

@@ -51,7 +51,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
     reply.type('application/json')
     if (ids !== undefined) {
       const { messages } = await feed.get(checkIds(ids, limits))
-      if (messages.length === 0) throw notFound('None of these messages is there.')
+      if (messages.length === 0) throw notFound('None of these messages exists.')
       return reply.send(encodeMessages(queue, messages))
     }
     const pages = queues.feedBytes({ tenant, queue })
@@ -69,7 +69,7 @@ function readMessages(app: App, queues: Queues, limits: Limits): void {
   })
 }
 
-/** A reader at the end stays where it is, by the link that it has; one who met only hidden messages goes on. */
+/** A reader at the end stays there, by its link; one that met only hidden messages continues. */
 function nextOf(queue: string, query: Query, { messages, more, next }: Page<unknown>): string | null {
   if (messages.length === 0 && !more) return null
   return `${queuePath(queue)}/messages?${nextQuery(query, SHOWN, next)}`
@@ -88,7 +88,7 @@ function readOptions(query: Query, { defaultPage, maxMessagesPerPage }: Limits):
   }
 }
 
-/** Where only the loss of messages is to be told, it is told with the first of those that are left. */
+/** A page with only a report of lost messages is joined with the first messages that are left. */
 async function readPage(feed: Feed<Buffer>, options: ReadOptions): Promise<Page<Buffer>> {
   const page = await feed.read({ ...options, ...PAGE_BOUNDS })
   if (page.messages.length > 0 || !page.more || !(page.gap || page.reset)) return page
@@ -132,7 +132,7 @@ async function removeFree(feed: Feed<string>, id: string): Promise<void> {
 
 async function removeClaimed(feed: Feed<string>, id: string, claimId: string): Promise<void> {
   const token = tokenOf(claimId)
-  if (token === null) throw badRequest('claim_id must be one that a claim gave.')
+  if (token === null) throw badRequest('claim_id must come from a claim.')
   const refusal = await ackClaimed(feed, id, token)
   if (refusal === 'held') throw forbidden('Another claim holds this message.')
   if (refusal === 'unclaimed') throw badRequest('No claim holds this message.')
@@ -147,5 +147,5 @@ async function ackClaimed(feed: Feed<string>, id: string, token: number): Promis
 /** A claim ends with its last message, so deleting that one again must not be an error. */
 async function refuseUnlessGone(feed: Feed<string>, id: string): Promise<void> {
   const { messages, undecodable } = await feed.get([id])
-  if (messages.length + undecodable.length > 0) throw badRequest('This claim has ended, or never was.')
+  if (messages.length + undecodable.length > 0) throw badRequest('This claim has ended, or never existed.')
 }

@@ -1,4 +1,4 @@
-// Changes of metadata: the part of JSON Patch that Zaqar takes.
+// Changes of metadata: the part of JSON Patch that Zaqar accepts.
 
 import type { Limits } from '../settings/limits.ts'
 import { badRequest, conflict } from '../../http/answers/problems.ts'
@@ -19,10 +19,10 @@ export function readPatch(text: string, limits: Limits): MetadataChange[] {
   return changes.map(readChange)
 }
 
-/** The metadata after the changes. Throws a Problem when one of them does not fit. */
+/** The metadata after the changes. Throws a Problem if one of them is invalid. */
 export function applyPatch(metadata: Metadata, changes: readonly MetadataChange[], limits: Limits): Metadata {
   const reserved = reservedKeys(limits)
-  // A map, for a key may be `__proto__`.
+  // A map, because a key may be `__proto__`.
   const changed = new Map(Object.entries(metadata))
   for (const { op, key, value } of changes) {
     if (op !== 'add' && !changed.has(key) && !Object.hasOwn(reserved, key)) {

@@ -8,7 +8,7 @@ export function zaqarPing(app: App, readiness: Readiness): void {
     return reply.code(204).send()
   })
 
-  // For operators only, of whom this service has none: they ask /readyz.
+  // Only for operators, who use /readyz for this service.
   app.get('/health', async () => {
     throw forbidden('The health of the service is for its operator.')
   })

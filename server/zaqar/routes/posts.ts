@@ -1,4 +1,4 @@
-// Messages as a request posts them. Bodies stay the text that was sent.
+// Messages of a post. Bodies stay the text that was sent.
 
 import type { NewMessage } from 'perilune'
 import type { Limits } from '../settings/limits.ts'
@@ -7,11 +7,11 @@ import { isObject, type JsonObject, parseObject, wholeNumber } from '../requests
 import { findElementsOf, findMember, findStart, type Slice } from '../../json/slices.ts'
 import type { QueueTerms } from '../requests/metadata.ts'
 
-/** All messages of a request, or a Problem: one bad message fails them all. */
+/** All messages of a request, or a Problem: one invalid message fails them all. */
 export function readPosts(text: string, terms: QueueTerms, limits: Limits): NewMessage<string>[] {
   const { messages } = parseObject(text)
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw badRequest('The body must hold a list of at least one message under "messages".')
+    throw badRequest('The body must have a list of at least one message under "messages".')
   }
   if (messages.length > limits.maxMessagesPerPost) {
     throw badRequest(`A request posts at most ${limits.maxMessagesPerPost} messages.`)

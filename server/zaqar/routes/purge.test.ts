@@ -34,17 +34,20 @@ test.each([
   ['messages', { resource_types: ['messages'] }, { messages: 0, subscriptions: 1 }],
   ['subscriptions', { resource_types: ['subscriptions'] }, { messages: 2, subscriptions: 0 }],
   ['an empty list', { resource_types: [] }, { messages: 2, subscriptions: 1 }],
-])('with %s it removes just that, claimed messages too, and the queue stays', async (_, body, left) => {
-  const queue = await setup()
+])(
+  'with %s it removes only those, including claimed messages, and the queue stays',
+  async (_, body, left) => {
+    const queue = await setup()
 
-  const { status, text } = await app.call('POST', `${queue}/purge`, { body })
+    const { status, text } = await app.call('POST', `${queue}/purge`, { body })
 
-  expect([status, text]).toEqual([204, ''])
-  expect(await holdings(queue)).toEqual(left)
-  expect((await app.call('GET', queue)).json.kept).toBe(true)
-})
+    expect([status, text]).toEqual([204, ''])
+    expect(await holdings(queue)).toEqual(left)
+    expect((await app.call('GET', queue)).json.kept).toBe(true)
+  },
+)
 
-test('a purged queue takes messages again, and its readers are told of the loss', async () => {
+test('a purged queue accepts messages again, and its readers get a report of the loss', async () => {
   const queue = await setup()
   const page = await app.call('GET', `${queue}/messages?echo=true&include_claimed=true`)
   await app.call('POST', `${queue}/purge`)
@@ -57,7 +60,7 @@ test('a purged queue takes messages again, and its readers are told of the loss'
 })
 
 test.each(['{}', '[]', '{', '{"resource_types":"messages"}', '{"resource_types":["messages","claims"]}'])(
-  '%s is refused with 400 and removes nothing',
+  '%s is rejected with 400 and removes nothing',
   async (body) => {
     const queue = await setup()
     expect((await app.call('POST', `${queue}/purge`, { body })).status).toBe(400)

@@ -28,7 +28,7 @@ async function newQueue(metadata: unknown = {}): Promise<string> {
 }
 
 describe('putting a queue', () => {
-  test('creates it: 201 with its place', async () => {
+  test('creates it: 201 with its URL', async () => {
     const answer = await app.call('PUT', '/v2/queues/fresh', { body: { a: 1 } })
 
     expect([answer.status, answer.text]).toEqual([201, ''])
@@ -48,7 +48,7 @@ describe('putting a queue', () => {
     expect((await app.call('PUT', '/v2/queues/bare')).status).toBe(201)
   })
 
-  test('with anything but a JSON object is refused with 400 and creates nothing', async () => {
+  test('with anything but a JSON object is rejected with 400 and creates nothing', async () => {
     for (const body of [
       '[]',
       '1',
@@ -64,20 +64,20 @@ describe('putting a queue', () => {
     expect((await app.call('PUT', '/v2/queues/refused')).status).toBe(201)
   })
 
-  test('takes metadata of 64 KiB and no more', async () => {
+  test('accepts metadata of 64 KiB and no more', async () => {
     const padded = (size: number): string => `{"a":"${'x'.repeat(size - 8)}"}`
     expect((await app.call('PUT', '/v2/queues/large', { body: padded(65_536) })).status).toBe(201)
     expect((await app.call('PUT', '/v2/queues/too-large', { body: padded(65_537) })).status).toBe(400)
   })
 
-  test('with metadata nested too deep is refused with 400, however deep it is', async () => {
+  test('with metadata nested too deep is rejected with 400, however deep it is', async () => {
     for (const depth of [101, 10_000, 30_000]) {
       const body = `{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`
       expect((await app.call('PUT', '/v2/queues/deep', { body })).status).toBe(400)
     }
   })
 
-  test('with a reserved key of the wrong type or out of its range is refused with 400', async () => {
+  test('with a reserved key of the wrong type or out of its range is rejected with 400', async () => {
     const bad = [
       ...[0, 262_145, '5', 1.5, null, true].map((value) => ({ _max_messages_post_size: value })),
       ...[59, 1_209_601, '60', null, -60].map((value) => ({ _default_message_ttl: value })),
@@ -95,7 +95,7 @@ describe('putting a queue', () => {
     }
   })
 
-  test('shows a retry policy only where one was set', async () => {
+  test('shows a retry policy only if one was set', async () => {
     const _retry_policy = { minimum_delay: 1, retry_backoff_function: 'geometric' }
     const queue = await newQueue({ _retry_policy })
     expect((await app.call('GET', `/v2/queues/${queue}`)).json).toEqual({ ...DEFAULTS, _retry_policy })
@@ -129,7 +129,7 @@ describe('the metadata of a queue', () => {
 })
 
 describe('patching metadata', () => {
-  test('adds, replaces and removes keys in order, and answers all of the new metadata', async () => {
+  test('adds, replaces and removes keys in order, and answers the whole new metadata', async () => {
     const queue = await newQueue({ a: 1, b: 2 })
 
     const answer = await patch(queue, [
@@ -144,7 +144,7 @@ describe('patching metadata', () => {
     expect((await app.call('GET', `/v2/queues/${queue}`)).json).toEqual(expected)
   })
 
-  test('replaces a reserved key that was never set, and removing it brings the default back', async () => {
+  test('replaces a reserved key that was never set, and removing it restores the default', async () => {
     const queue = await newQueue()
     const set = await patch(queue, [{ op: 'replace', path: '/metadata/_default_message_ttl', value: 90 }])
     const unset = await patch(queue, [{ op: 'remove', path: '/metadata/_default_message_ttl' }])
@@ -159,7 +159,7 @@ describe('patching metadata', () => {
     expect(answer.json['a/b~c']).toBe(1)
   })
 
-  test('takes __proto__ for a key like any other', async () => {
+  test('treats __proto__ like any other key', async () => {
     const queue = await newQueue()
     const answer = await patch(queue, [{ op: 'add', path: '/metadata/__proto__', value: { polluted: true } }])
 
@@ -167,7 +167,7 @@ describe('patching metadata', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
-  test('of a missing key by replace or remove is a conflict, and no change of that patch counts', async () => {
+  test('of a missing key by replace or remove is a conflict, and no change of that patch is applied', async () => {
     const queue = await newQueue({ a: 1 })
     for (const op of ['replace', 'remove']) {
       const answer = await patch(queue, [
@@ -193,7 +193,7 @@ describe('patching metadata', () => {
     expect((await patch(queue, [], `${PATCH_TYPE}; charset=utf-8`)).status).toBe(200)
   })
 
-  test('that is malformed is refused with 400', async () => {
+  test('that is malformed is rejected with 400', async () => {
     const queue = await newQueue()
     const paths = [
       '/metadata',
@@ -253,7 +253,7 @@ describe('deleting a queue', () => {
     expect((await app.call('GET', `/v2/queues/${queue}/messages?echo=true`)).json.messages).toEqual([])
   })
 
-  test('lets the next post make it anew', async () => {
+  test('lets the next post create it again', async () => {
     const queue = await newQueue()
     const body = { messages: [{ body: 'again' }] }
     await app.call('POST', `/v2/queues/${queue}/messages`, { body })
@@ -277,7 +277,7 @@ describe('listing queues', () => {
     )
   })
 
-  test('gives ten by name, with their places and a link to the next', async () => {
+  test('gives ten by name, with their URLs and a link to the next', async () => {
     const answer = await list()
 
     expect(namesOf(answer)).toEqual(names.slice(0, 10))
@@ -286,7 +286,7 @@ describe('listing queues', () => {
     expect(answer.json).not.toHaveProperty('count')
   })
 
-  test('is complete when one follows the links, which keep the parameters', async () => {
+  test('is complete when a client follows the links, which keep the parameters', async () => {
     const found: string[] = []
     let next = '/v2/queues?limit=7&detailed=true'
     for (;;) {
@@ -305,13 +305,13 @@ describe('listing queues', () => {
     expect((await list('?marker=zzz')).json).toEqual({ queues: [], links: [] })
   })
 
-  test('shows metadata and the count when asked', async () => {
+  test('shows metadata and the count on request', async () => {
     const answer = await list('?limit=1&detailed=true&with_count=true')
     expect(answer.json.queues[0].metadata).toEqual({ ...DEFAULTS, of: 'n00' })
     expect(answer.json.count).toBe(23)
   })
 
-  test('goes on behind a marker that is not there any more', async () => {
+  test('continues after a marker that does not exist any more', async () => {
     expect(namesOf(await list('?marker=n05x&limit=2'))).toEqual(['n06', 'n07'])
   })
 
@@ -321,7 +321,7 @@ describe('listing queues', () => {
     expect(namesOf(await list('?name=nowhere'))).toEqual([])
   })
 
-  test('refuses limits outside 1 to 20, words that are no booleans, and markers that are no names', async () => {
+  test('rejects limits outside 1 to 20, invalid booleans, and markers that are not names', async () => {
     const bad = [
       'limit=0',
       'limit=21',

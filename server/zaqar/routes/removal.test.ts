@@ -11,7 +11,7 @@ let queues = 0
 
 interface Setup {
   readonly queue: string
-  /** Of its messages. */
+  /** URLs of its messages. */
   readonly hrefs: string[]
 }
 
@@ -36,7 +36,7 @@ const idsOf = (hrefs: string[]): string => hrefs.map((href) => href.split('/').a
 
 const bodiesOf = ({ json }: HttpAnswer): unknown[] => json.messages.map(({ body }: { body: unknown }) => body)
 
-test('the place of a claimed message names its claim, in a page, by ids and alone, and deletes it', async () => {
+test('the URL of a claimed message names its claim, in a page, by ids and alone, and deletes it', async () => {
   const { queue, hrefs } = await setup([1, 2])
   const claimed = await claimOne(queue)
   const [, free = ''] = hrefs
@@ -54,7 +54,7 @@ test('the place of a claimed message names its claim, in a page, by ids and alon
 })
 
 describe('deleting one message', () => {
-  test('removes it, and answers 204 also when it is gone or never was', async () => {
+  test('removes it, and answers 204 also if it does not exist', async () => {
     const { hrefs } = await setup([1])
     const [href = ''] = hrefs
 
@@ -88,7 +88,7 @@ describe('deleting one message', () => {
     }
   })
 
-  test('that is not claimed, with a live claim, is refused with 400', async () => {
+  test('that is not claimed, with a live claim, is rejected with 400', async () => {
     const { queue, hrefs } = await setup([1, 2])
     const claimId = (await claimOne(queue)).split('=').at(-1)
 
@@ -96,7 +96,7 @@ describe('deleting one message', () => {
     expect(await exists(hrefs[1] ?? '')).toBe(true)
   })
 
-  test('with a claim that is unknown, ended or malformed is refused with 400', async () => {
+  test('with a claim that is unknown, ended or malformed is rejected with 400', async () => {
     const { queue, hrefs } = await setup([1])
     const href = await claimOne(queue)
     await app.call('DELETE', `${queue}/claims/${href.split('=').at(-1)}`)
@@ -108,7 +108,7 @@ describe('deleting one message', () => {
     expect(await exists(hrefs[0] ?? '')).toBe(true)
   })
 
-  test('with the claim that holds another message is refused with 403', async () => {
+  test('with the claim that holds another message is rejected with 403', async () => {
     const { queue, hrefs } = await setup([1, 2])
     const first = await claimOne(queue)
     await claimOne(queue)
@@ -119,7 +119,7 @@ describe('deleting one message', () => {
 })
 
 describe('deleting by ids', () => {
-  test('removes those that are there, claimed or not, and answers 204', async () => {
+  test('removes those that exist, claimed or not, and answers 204', async () => {
     const { queue, hrefs } = await setup([1, 2, 3])
     await claimOne(queue)
 
@@ -128,14 +128,14 @@ describe('deleting by ids', () => {
     expect(await remove(`${queue}/messages?ids=x`)).toBe(204)
   })
 
-  test('takes 20 at most', async () => {
+  test('accepts at most 20', async () => {
     const { queue } = await setup([1])
     const ids = Array.from({ length: 21 }, (_, at) => at + 1)
     expect(await remove(`${queue}/messages?ids=${ids.join(',')}`)).toBe(400)
     expect(await remove(`${queue}/messages?ids=${ids.slice(1).join(',')}`)).toBe(204)
   })
 
-  test('or popping must be asked for, and not both', async () => {
+  test('or popping must be requested, and not both', async () => {
     const { queue, hrefs } = await setup([1])
     expect(await remove(`${queue}/messages`)).toBe(400)
     expect(await remove(`${queue}/messages?ids=`)).toBe(400)
@@ -169,7 +169,7 @@ describe('popping', () => {
     expect([answer.status, answer.json]).toEqual([200, { messages: [] }])
   })
 
-  test('takes 1 to 20', async () => {
+  test('accepts 1 to 20', async () => {
     const { queue } = await setup([1])
     for (const pop of ['0', '21', '-1', 'x', '1.5'])
       expect(await remove(`${queue}/messages?pop=${pop}`), pop).toBe(400)

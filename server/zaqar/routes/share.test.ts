@@ -24,7 +24,7 @@ async function statusOf(headers: Record<string, string>, path: string, method = 
   return (await app.call(method, path, { headers, project })).status
 }
 
-test('a pre-signed URL says what it allows: messages, reading and a day, where nothing is said', async () => {
+test('a pre-signed URL returns its permissions: by default messages, reading and a day', async () => {
   const { status, json } = await share()
 
   expect(status).toBe(200)
@@ -66,7 +66,7 @@ test('it allows its paths with their items, its methods and its project, and not
   expect(await statusOf(headers, `${queue}/messages`, 'GET', 'another')).toBe(404)
 })
 
-test('whatever of it is changed or left out, it allows nothing', async () => {
+test('with any part changed or left out, it allows nothing', async () => {
   const good = headersOf(await share({ methods: ['GET'] }))
   const path = '/v2/queues/q/messages'
   expect(await statusOf(good, path)).toBe(200)
@@ -109,7 +109,7 @@ test('another secret makes another signature', async () => {
   expect((await other.call('GET', '/v2/queues/q/messages', { headers })).status).toBe(404)
 })
 
-test('a time is taken in UTC, with or without a fraction or a zone', async () => {
+test('a time is read in UTC, with or without a fraction or a zone', async () => {
   for (const expires of ['2999-01-31T12:00:00', '2999-01-31T12:00:00.123456', '2999-01-31T13:00:00+01:00']) {
     expect((await share({ expires })).json.expires, expires).toBe('2999-01-31T12:00:00')
   }
@@ -132,6 +132,6 @@ test.each([
   { expires: 1_900_000_000 },
   { expires: '2001-01-01T00:00:00' },
   { expires: '2999-13-01T00:00:00' },
-])('%j is refused with 400', async (body) => {
+])('%j is rejected with 400', async (body) => {
   expect((await share(body)).status).toBe(400)
 })

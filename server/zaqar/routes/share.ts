@@ -31,7 +31,8 @@ const DAY_MS = 86_400_000
 function readShare(queue: string, text: string, nowMs: number): SharedPaths {
   const wanted = text === '' ? {} : parseObject(text)
   const unknown = Object.keys(wanted).find((key) => !KEYS.has(key))
-  if (unknown !== undefined) throw badRequest(`${unknown} is not known here: ${[...KEYS].join(', ')} are.`)
+  if (unknown !== undefined)
+    throw badRequest(`${unknown} is not known here; known are ${[...KEYS].join(', ')}.`)
   return {
     paths: listOf(wanted, 'paths', PATHS, 'messages').map((path) => `${queuePath(queue)}/${path}`),
     methods: listOf(wanted, 'methods', METHODS, 'GET'),
@@ -54,6 +55,6 @@ function readExpiry(value: unknown, nowMs: number): number {
   const [, date, time, , zone = 'Z'] = (typeof value === 'string' && TIME.exec(value)) || []
   const at = Date.parse(`${date}T${time}${zone.replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
   if (Number.isNaN(at)) throw badRequest('expires must be a time such as 2030-01-31T12:00:00, in UTC.')
-  if (at <= nowMs) throw badRequest('expires must be a time to come.')
+  if (at <= nowMs) throw badRequest('expires must be in the future.')
   return at
 }

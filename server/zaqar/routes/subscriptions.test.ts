@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
 import { type HttpAnswer, type CallOptions, startApp, type TestApp } from '../../testing/test-app.ts'
 
-// Nothing listens there: these tests are about what is stored, not about what is pushed.
+// Nothing listens there: these tests are about stored data, not about pushes.
 const HOOK = 'http://127.0.0.1:1024/hook'
 vi.stubEnv('PERILUNE_WEBHOOK_ALLOW', '127.0.0.1, ::1')
 
@@ -24,7 +24,7 @@ const subscribe = (queue: string, body: object, options: CallOptions = {}): Prom
 const idOf = async (queue: string, body: object = {}): Promise<string> =>
   (await subscribe(queue, body)).json.subscription_id
 
-test('a subscription is made with 201, its id and its place, and shows what it is', async () => {
+test('a subscription is created with 201, its id and its URL, and returns its members', async () => {
   const queue = newQueue()
   const answer = await subscribe(queue, { ttl: 100, options: { a: [1] } })
 
@@ -62,7 +62,7 @@ test('many requests at once for one subscriber make one subscription', async () 
   expect(new Set(ids).size).toBe(1)
 })
 
-test('a change of the ttl begins its life anew, and one of the subscriber asks for a confirmation', async () => {
+test('a change of the ttl restarts its life, and one of the subscriber requires a new confirmation', async () => {
   const queue = newQueue()
   const id = await idOf(queue, { ttl: 100 })
   const one = `${pathOf(queue)}/${id}`
@@ -98,7 +98,7 @@ test('a list is in pages that a marker joins, and an empty page has no link', as
   }
 })
 
-test('a subscription whose time is over is gone, and the subscriber may subscribe anew', async () => {
+test('a subscription whose time is over does not exist, and the subscriber may subscribe again', async () => {
   const queue = newQueue()
   const id = await idOf(queue, { ttl: 1 })
   const one = `${pathOf(queue)}/${id}`
@@ -111,7 +111,7 @@ test('a subscription whose time is over is gone, and the subscriber may subscrib
   expect((await subscribe(queue, {})).status).toBe(201)
 })
 
-test('what is not there answers 404, but for a deletion: 204', async () => {
+test('a missing subscription answers 404, except to a deletion: 204', async () => {
   const one = `${pathOf('nowhere')}/none`
   expect((await app.call('GET', one)).status).toBe(404)
   expect((await app.call('PATCH', one, { body: { ttl: 100 } })).status).toBe(404)
@@ -120,7 +120,7 @@ test('what is not there answers 404, but for a deletion: 204', async () => {
   expect((await app.call('GET', pathOf('nowhere'))).json).toEqual({ subscriptions: [], links: [] })
 })
 
-test('projects are apart', async () => {
+test('projects are separate', async () => {
   const queue = newQueue()
   const one = `${pathOf(queue)}/${await idOf(queue)}`
   const other = { project: 'another' }
@@ -133,7 +133,7 @@ test('projects are apart', async () => {
 test.each([
   { subscriber: null },
   { subscriber: '' },
-  { subscriber: 'mailto:somebody@example.org' },
+  { subscriber: 'mailto:ada@example.org' },
   { subscriber: 'trust+http://127.0.0.1:1024/' },
   { subscriber: 'ftp://127.0.0.1/' },
   { subscriber: 'http://' },
@@ -157,12 +157,12 @@ test.each([
   { options: { post_data: {} } },
   { options: { _retry_policy: { minimum_delay: 60 } } },
   { options: { _retry_policy: { retry_backoff_function: 'constructor' } } },
-])('%j is refused with 400', async (body) => {
+])('%j is rejected with 400', async (body) => {
   expect((await subscribe(newQueue(), body)).status).toBe(400)
 })
 
 test.each([
-  'http://127.0.0.2/', // not the one that the configuration allows
+  'http://127.0.0.2/', // not the address that the configuration allows
   'http://localhost.localdomain:1024@10.0.0.1/',
   'http://10.1.2.3/',
   'http://100.64.0.1/',
@@ -175,7 +175,7 @@ test.each([
   'http://2130706433/',
   'http://017700000001/',
   'http://127.1/',
-  'http://134744072/', // a public address, written so that nobody sees it
+  'http://134744072/', // a public address in a disguised form
   'http://[::]/',
   'http://[::2]/',
   'http://[fc00::1]/',
@@ -185,12 +185,12 @@ test.each([
   'http://[::ffff:a00:1]/',
   'http://[64:ff9b::a00:1]/',
   'http://[2002:a00:1::]/',
-])('%s is refused with 400: it leads to no public address', async (subscriber) => {
+])('%s is rejected with 400: it does not lead to a public address', async (subscriber) => {
   expect((await subscribe(newQueue(), { subscriber })).status).toBe(400)
 })
 
 test.each(['{}', '[]', '{"confirmed":1}', '{"ttl":0}', '{"age":1}', '{"subscriber":"mailto:x"}', ''])(
-  'a change or confirmation with %s is refused with 400',
+  'a change or confirmation with %s is rejected with 400',
   async (body) => {
     const queue = newQueue()
     const one = `${pathOf(queue)}/${await idOf(queue)}`

@@ -4,7 +4,7 @@ import { limitNames, readLimits, variableOf, zaqarLimits } from './limits.ts'
 import { StartError } from '../../process/environment.ts'
 import { readZaqarSettings } from './settings.ts'
 
-test('nothing said means the limits that Zaqar has', () => {
+test('an empty environment means the limits of Zaqar', () => {
   expect(readLimits({})).toEqual(zaqarLimits)
   expect(readLimits({ PERILUNE_DEFAULT_PAGE: '' })).toEqual(zaqarLimits)
   expect(zaqarLimits).toMatchObject({
@@ -23,7 +23,7 @@ test('each limit has a variable of its own', () => {
 })
 
 test.each(['x', '-1', '1.5', '0x10', '99999999999', ' 5'])(
-  '%j is refused for any limit, in one line that names it',
+  '%j is rejected for any limit, in one line that names it',
   (value) => {
     for (const name of limitNames) {
       const read = (): unknown => readLimits({ [variableOf(name)]: value })
@@ -35,14 +35,14 @@ test.each(['x', '-1', '1.5', '0x10', '99999999999', ' 5'])(
   },
 )
 
-test('limits that contradict each other are refused', () => {
+test('limits that contradict each other are rejected', () => {
   expect(() => readLimits({ PERILUNE_MAX_MESSAGE_TTL: '100' })).toThrow(
     'PERILUNE_DEFAULT_MESSAGE_TTL (3600) must not be greater than PERILUNE_MAX_MESSAGE_TTL (100)',
   )
   expect(() => readLimits({ PERILUNE_MAX_QUEUES_PER_PAGE: '5' })).toThrow(StartError)
 })
 
-test('the page about /v2 lists every limit with its variable and what it is by default', () => {
+test('the page about /v2 lists every limit with its variable and its default', () => {
   const page = readFileSync(new URL('../../../docs/http/zaqar.md', import.meta.url), 'utf8')
   const missing = limitNames.filter(
     (name) => !page.includes(`| \`${variableOf(name)}\` | ${zaqarLimits[name]} |`),

@@ -1,5 +1,5 @@
-// Every limit of the service, with the values that Zaqar has by default. Spans are in seconds.
-// The environment may set each: PERILUNE_MAX_MESSAGES_PER_PAGE for maxMessagesPerPage.
+// Every limit of the service, with Zaqar's defaults. Durations are in seconds. The environment may set each:
+// PERILUNE_MAX_MESSAGES_PER_PAGE for maxMessagesPerPage.
 
 import { type Environment, StartError } from '../../process/environment.ts'
 
@@ -22,20 +22,20 @@ export interface Limits {
   maxMessagesPerClaimOrPop: number
   /** Tiny messages cost far more than their bytes. */
   maxMessagesPerPost: number
-  /** Bytes of the body of a request that posts messages. */
+  /** Largest body of a post of messages, in bytes. */
   maxMessagesPostSize: number
-  /** Bytes of the body of a request that sets metadata, and of the metadata that it results in. */
+  /** Largest body of a request that sets metadata, and the largest resulting metadata, in bytes. */
   maxQueueMetadata: number
-  /** Bytes of any other body. */
+  /** Largest other body, in bytes. */
   maxOtherBody: number
   /** How deep metadata may be nested. */
   maxMetadataDepth: number
   maxProjectLength: number
   /** `_max_claim_count`. */
   maxClaimCount: number
-  /** Ids that a Location header names; clients refuse longer ones. */
+  /** Ids in a Location header; clients reject longer ones. */
   maxLocationIds: number
-  /** How long metadata is used without looking again, in milliseconds. */
+  /** How long metadata is used without a refresh, in milliseconds. */
   metadataFreshMs: number
   /** Queues whose metadata one process remembers. */
   maxRememberedQueues: number
@@ -43,13 +43,13 @@ export interface Limits {
   minSubscriptionTtl: number
   maxSubscriptionTtl: number
   maxSubscriptionsPerQueue: number
-  /** Bytes of the body of one push or question. */
+  /** Largest body of one push or question, in bytes. */
   maxWebhookBody: number
   /** How long a subscriber may take to answer a push, in milliseconds. */
   webhookTimeoutMs: number
-  /** Pushes to one subscriber that are under way at once. */
+  /** Concurrent pushes to one subscriber. */
   webhookConcurrency: number
-  /** Subscribers that one process serves at once, and as many more of those that take long. */
+  /** Subscribers that one process serves at once, and as many more slow ones. */
   webhookSubscribers: number
 }
 
@@ -83,7 +83,7 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   maxSubscriptionsPerPage: limit(20, 1, 1000),
   maxMessagesPerClaimOrPop: limit(20, 1, 1000),
   maxMessagesPerPost: limit(1000, 1, 10_000),
-  // A push says more than its message, and a feed takes bodies of 4 MiB.
+  // A push has more than its message, and a feed accepts bodies of 4 MiB.
   maxMessagesPostSize: limit(262_144, 1, 4 * 1024 * 1024 - 1024),
   maxQueueMetadata: limit(65_536, 2, 1024 * 1024),
   maxOtherBody: limit(65_536, 2, 1024 * 1024),
@@ -103,14 +103,14 @@ const table: Readonly<Record<keyof Limits, Limit>> = {
   webhookSubscribers: limit(16, 1, 1000),
 }
 
-// Of two neighbours the first may not be greater than the second.
+// In each pair the first may not be greater than the second.
 const ORDERED: readonly (readonly (keyof Limits)[])[] = [
   ['minMessageTtl', 'defaultMessageTtl', 'maxMessageTtl'],
   ['defaultMessageDelay', 'maxMessageDelay'],
   ['minClaimTtl', 'defaultClaimTtl', 'maxClaimTtl'],
   ['minClaimGrace', 'defaultClaimGrace', 'maxClaimGrace'],
   ['minSubscriptionTtl', 'defaultSubscriptionTtl', 'maxSubscriptionTtl'],
-  // A plain push of the largest message must be one that may be sent.
+  // A plain push of the largest message must be allowed.
   ['maxMessagesPostSize', 'maxWebhookBody'],
   ['defaultPage', 'maxMessagesPerPage'],
   ['defaultPage', 'maxQueuesPerPage'],
@@ -122,7 +122,7 @@ export const limitNames: readonly (keyof Limits)[] = Object.keys(table).filter(i
 
 export const zaqarLimits: Limits = inTable((name) => table[name].byDefault)
 
-/** What the environment sets, and `otherwise` for the rest. Throws StartError. */
+/** The limits of the environment, and `otherwise` for the rest. Throws StartError. */
 export function readLimits(environment: Environment, otherwise: Limits = zaqarLimits): Limits {
   const limits = inTable((name) => readLimit(name, environment) ?? otherwise[name])
   checkOrder(limits)

@@ -1,4 +1,4 @@
-// What the environment says about /v2.
+// The settings of /v2 in the environment.
 
 import { type Limits, readLimits } from './limits.ts'
 import { type Environment, StartError } from '../../process/environment.ts'
@@ -6,11 +6,11 @@ import { type AddressRange, readRanges } from '../addresses/guard.ts'
 
 export interface ZaqarSettings {
   readonly limits: Limits
-  /** Signs URLs; null: nobody gave one. */
+  /** Signs URLs; null: none was given. */
   readonly signingSecret: string | null
-  /** Where subscribers reach this service; null: at the address on which it listens. */
+  /** The URL of this service for subscribers; null: the address on which it listens. */
   readonly publicUrl: string | null
-  /** Addresses that webhooks may reach though they are not public. */
+  /** Addresses that webhooks may reach although they are not public. */
   readonly webhookAllow: readonly AddressRange[]
 }
 

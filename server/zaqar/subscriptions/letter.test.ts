@@ -11,7 +11,7 @@ test('a letter is the message, or the text of the subscriber with the message at
   expect([fixed.places, fixed.write('{}').body]).toEqual([0, 'look'])
 })
 
-test('how many bytes a letter has is known before it is written', () => {
+test('the size of a letter in bytes is known before it is written', () => {
   for (const post_data of [undefined, 'look', PLACE, `é${PLACE}é${PLACE}`]) {
     const form = new LetterForm(post_data === undefined ? {} : { post_data })
     for (const message of ['{}', '{"a":"漢字"}']) {

@@ -1,4 +1,4 @@
-// What a subscriber receives: a push or a question, as it is or wrapped in the subscriber's own text.
+// The letter that a subscriber receives: a push or a question, alone or inserted into the subscriber's own text.
 
 import type { JsonObject } from '../requests/body.ts'
 import type { Signer } from '../requests/signed-url.ts'
@@ -9,25 +9,25 @@ export interface WebhookLetter {
   readonly body: string
 }
 
-/** What a letter says of this service. */
+/** The data of this service in a letter. */
 export interface Sender {
   readonly signer: Signer
-  /** Where subscribers reach it. */
+  /** The URL of this service for subscribers. */
   readonly publicUrl: () => string
 }
 
-/** What the subscriber is told: that it may confirm, or that it gets nothing any more. */
+/** A question to the subscriber: `confirm` asks for a confirmation, `farewell` says that the subscription has ended. */
 export type SubscriberQuestion = 'confirm' | 'farewell'
 
 const ANSWER_WITHIN_MS = 86_400_000
 const PLACE_OF_MESSAGE = '"$zaqar_message$"'
-// A question is never shorter than this, whatever the names in it.
+// A question is never shorter than this, whatever its names.
 const LEAST_MESSAGE_BYTES = 512
 
-/** How the letters of one subscription look. */
+/** The form of the letters of one subscription. */
 export class LetterForm {
   readonly #headers: Readonly<Record<string, string>>
-  /** The text around the places at which the message stands. */
+  /** The text around the places of the message. */
   readonly #parts: readonly string[]
   readonly #ownBytes: number
 
@@ -38,12 +38,12 @@ export class LetterForm {
     this.#ownBytes = this.#parts.reduce((bytes, part) => bytes + Buffer.byteLength(part), 0)
   }
 
-  /** How often a letter holds the message. */
+  /** How often a letter contains the message. */
   get places(): number {
     return this.#parts.length - 1
   }
 
-  /** Of the smallest letter there can be. */
+  /** The size of the smallest possible letter. */
   get leastBytes(): number {
     return this.#bytesWith(LEAST_MESSAGE_BYTES)
   }

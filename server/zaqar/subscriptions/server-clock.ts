@@ -1,6 +1,6 @@
-// The clock of Redis, which all processes of the service share. One question a minute; in between, this
-// process's monotonic clock is added. A question mostly only reads, so that a server out of memory answers it, too: the age of a
-// message that stays for a day.
+// The clock of Redis, which all processes of the service share. It is read once a minute; in between, this process's
+// monotonic clock is added. A read normally writes nothing, so that a server out of memory answers it, too: it returns
+// the age of a message that stays for a day.
 
 import { DriverError, type Feed, type Perilune } from 'perilune'
 
@@ -14,7 +14,7 @@ export class RedisClock {
     this.#feed = perilune.feed('webhooks/clock', { retention: 1, ttl: '1d' })
   }
 
-  /** Unix milliseconds; late by the time that one answer took, at most. */
+  /** Unix milliseconds; late by at most the time of one answer. */
   async nowMs(): Promise<number> {
     const known = this.#known
     if (known !== null && performance.now() - known.at < FRESH_MS) return passedSince(known)

@@ -1,46 +1,49 @@
-// A subscription as it is stored. Its options stand beside it: they may be large, and few need them.
+// A subscription as it is stored. Its options are stored separately: they may be large, and few calls need them.
 
 export interface QueueSubscription {
   /** Where messages are pushed: an http or https URL. */
   readonly subscriber: string
   /** Seconds. */
   readonly ttl: number
-  /** Until its receiver has confirmed it, a subscription gets no messages. */
+  /** A subscription gets no messages until its receiver has confirmed it. */
   readonly confirmed: boolean
-  /** As the project's own header has it; a confirmation must carry it. */
+  /** The project's own header; a confirmation must have it. */
   readonly project: string
-  /** Drawn for each subscriber anew: what waits for another one of the same id is not for this one. */
+  /** A new random key for each subscriber: work that waits for an earlier one of the same id is not for this one. */
   readonly key: string
-  /** Of the server's clock, as all instants here. */
+  /** On the server's clock, like all times here. */
   readonly startedAtMs: number
   readonly hasOptions: boolean
   readonly progress: Progress
 }
 
-/** How far its pushes have come. */
+/** The progress of its pushes. */
 export interface Progress {
-  /** Behind what has been read of the pushes of its queue; empty: nothing has. */
+  /** After the pushes of its queue that were read; empty: none were. */
   readonly marker: string
-  /** The end of those pushes when it was confirmed: what was posted before, and may become visible later, is not for it. */
+  /**
+   * The end of those pushes at its confirmation: messages posted before, which may become visible later, are not for
+   * it.
+   */
   readonly since: string
-  /** Pushes that were read and failed so far, to be tried again; at most MAX_OPEN. */
+  /** Pushes that were read and failed so far, to be retried; at most MAX_OPEN. */
   readonly open: readonly OpenPush[]
-  /** Whether its receiver took long over the newest letter, or has not taken any yet. */
+  /** Whether its receiver was slow with the newest letter, or has not accepted any yet. */
   readonly slow: boolean
-  /** Which turn works on it, so that one that was overtaken changes nothing any more. */
+  /** The turn that works on it, so that a turn that was replaced changes nothing any more. */
   readonly turn: string
 }
 
 export interface OpenPush {
-  /** Of the push, and where it stands among those of its queue. */
+  /** The push, and its position among those of its queue. */
   readonly id: string
   readonly marker: string
-  /** How often it has been tried. */
+  /** Number of tries. */
   readonly tries: number
   readonly dueAtMs: number
 }
 
-/** A subscriber that fails has so many pushes tried again beside new ones; then those behind them wait. */
+/** A failing subscriber has so many pushes retried next to new ones; after that, later pushes wait. */
 export const MAX_OPEN = 64
 
 export const nothingPushed: Progress = { marker: '', since: '', open: [], slow: true, turn: '' }
@@ -50,7 +53,7 @@ export interface SubscriptionEntry {
   readonly subscription: QueueSubscription
 }
 
-/** Those to whom messages are pushed. */
+/** The subscriptions that get pushes. */
 export function isActive(subscription: QueueSubscription, nowMs: number): boolean {
   return subscription.confirmed && !isOver(subscription, nowMs)
 }
@@ -63,7 +66,7 @@ export function endOf({ startedAtMs, ttl }: QueueSubscription): number {
   return startedAtMs + ttl * 1000
 }
 
-/** Seconds since it began, or since its life was last prolonged. */
+/** Seconds since it began, or since its life was last extended. */
 export function ageOf({ startedAtMs }: QueueSubscription, nowMs: number): number {
   return Math.max(0, Math.floor((nowMs - startedAtMs) / 1000))
 }

@@ -1,4 +1,4 @@
-// What is stored of subscriptions, when many requests come at once, and when it is over.
+// The stored data of subscriptions, under many concurrent requests, and after their end.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,14 +18,14 @@ const subscribe = (app: TestApp, path: string, ttl = 600): Promise<HttpAnswer> =
 const statuses = (answers: readonly HttpAnswer[]): number[] =>
   answers.map(({ status }) => status).toSorted((one, other) => one - other)
 
-/** Those that stay until somebody removes them, but for those of the service's own jobs. */
+/** Keys without an expiry, except for those of the service's own jobs. */
 async function lastingKeys({ client }: TestApp, namespace: string): Promise<string[]> {
   const keys = await client.keys(`${namespace}:*`)
   const lives = await Promise.all(keys.map((key) => client.ttl(key)))
   return keys.filter((key, at) => lives[at] === -1 && !key.includes('{queue:webhooks'))
 }
 
-test('a queue has no more subscriptions than it may, though they are made at once', async () => {
+test('a queue has no more subscriptions than its limit, even if they are created at once', async () => {
   const app = await openApp({ limits: { maxSubscriptionsPerQueue: 5 } })
 
   const made = await Promise.all(Array.from({ length: 30 }, (_, each) => subscribe(app, `${each}`)))
@@ -34,7 +34,7 @@ test('a queue has no more subscriptions than it may, though they are made at onc
   expect((await app.call('GET', ALL)).json.subscriptions).toHaveLength(5)
 })
 
-test('of several that are given one subscriber at once, one has it', async () => {
+test('of several that get one subscriber at once, one has it', async () => {
   const app = await openApp()
   const made = await Promise.all(['a', 'b', 'c', 'd'].map((path) => subscribe(app, path)))
   const body = { subscriber: `${HOOK}/same` }
@@ -46,7 +46,7 @@ test('of several that are given one subscriber at once, one has it', async () =>
   expect(statuses(changed)).toEqual([204, 409, 409, 409])
 })
 
-test('calls for subscriptions that never were leave nothing behind', async () => {
+test('calls for subscriptions that never existed leave nothing behind', async () => {
   const namespace = `t-${randomUUID()}`
   const app = await openApp({ namespace })
   const confirmation = { body: { confirmed: true } }
@@ -58,7 +58,7 @@ test('calls for subscriptions that never were leave nothing behind', async () =>
   expect(await lastingKeys(app, namespace)).toEqual([])
 })
 
-test('nothing stays of subscriptions that have ended, by their time or by a request', async () => {
+test('no data stays of subscriptions that have expired or were removed', async () => {
   const namespace = `t-${randomUUID()}`
   const app = await openApp({ namespace, limits: { minSubscriptionTtl: 1 } })
   const options = { post_headers: { a: 'b' } }

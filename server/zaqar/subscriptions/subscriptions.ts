@@ -1,7 +1,6 @@
-// Who is subscribed to which queue: one catalog a queue, and a second one with the options, which may be large.
-//
-// Who adds, moves or removes one has the lock of its queue, so that two subscriptions never have one subscriber,
-// nor a queue more than it may have. A subscription whose time is over is nowhere to be seen.
+// The subscriptions of each queue: one catalog per queue, and a second one with the options, which may be large.
+// Adding, moving or removing one holds the lock of its queue, so that two subscriptions never have one subscriber, nor
+// a queue more than its limit. An expired subscription is never shown.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Catalog, CatalogEntry, Perilune } from 'perilune'
@@ -24,21 +23,21 @@ export type NewSubscription = SubscriptionTerms & Pick<QueueSubscription, 'proje
 
 export interface SubscriptionPage {
   readonly limit: number
-  /** Subscriptions behind this id. */
+  /** Subscriptions after this id. */
   readonly marker: string | undefined
 }
 
 type Change = (subscription: QueueSubscription, nowMs: number) => QueueSubscription
 
 const CHUNK = 100
-const WAIT = '10s' // for others who change the same queue
+const WAIT = '10s' // for other requests that change the same queue
 const NO_OPTIONS: JsonObject = {}
 
 export class QueueSubscriptions {
   readonly clock: RedisClock
   readonly #perilune: Perilune
   readonly #limits: Limits
-  /** Whether a queue has one that gets messages. */
+  /** Whether a queue has a subscription that gets messages. */
   readonly #active: Recollection<boolean>
 
   constructor(perilune: Perilune, limits: Limits) {
@@ -59,14 +58,14 @@ export class QueueSubscriptions {
       if (live.length >= maxSubscriptionsPerQueue) {
         throw forbidden(`A queue has at most ${maxSubscriptionsPerQueue} subscriptions.`)
       }
-      // The id that this subscriber would have may be that of one that has moved.
+      // The id that this subscriber would have may belong to one that has moved.
       const usual = idOf(place, wanted.subscriber)
       const id = live.some((entry) => entry.id === usual) ? randomUUID() : usual
       return { ...(await this.#put(place, id, wanted, nowMs)), isNew: true }
     })
   }
 
-  /** Null when there is none, or its time is over. */
+  /** Null if there is none, or it has expired. */
   async get(place: QueuePlace, id: string): Promise<QueueSubscription | null> {
     const subscription = await this.#catalog(place).get(id)
     return subscription === null || isOver(subscription, await this.clock.nowMs()) ? null : subscription
@@ -76,7 +75,7 @@ export class QueueSubscriptions {
     return (subscription.hasOptions ? await this.#options(place).get(id) : null) ?? NO_OPTIONS
   }
 
-  /** Changes a subscription in one step. Resolves to null when there is none. */
+  /** Changes a subscription atomically. Resolves to null if there is none. */
   async change(place: QueuePlace, id: string, change: Change): Promise<QueueSubscription | null> {
     const nowMs = await this.clock.nowMs()
     const changed = await this.#catalog(place).update(id, (subscription) =>
@@ -86,8 +85,8 @@ export class QueueSubscriptions {
   }
 
   /**
-   * Changes what a request names. Resolves to null when there is none; throws a Problem when another subscription of
-   * the queue has this subscriber.
+   * Changes the members that a request names. Resolves to null if there is none; throws a Problem if another
+   * subscription of the queue has this subscriber.
    */
   async patch(
     place: QueuePlace,
@@ -109,18 +108,18 @@ export class QueueSubscriptions {
     })
   }
 
-  /** Resolves to false when there was none. */
+  /** Resolves to false if there was none. */
   async remove(place: QueuePlace, id: string): Promise<boolean> {
     if ((await this.#catalog(place).get(id)) === null) return false
     return this.#alone(place, () => this.#remove(place, id))
   }
 
-  /** Removes those whose time is over. */
+  /** Removes expired ones. */
   tidy(place: QueuePlace): Promise<void> {
     return this.#alone(place, async () => void (await this.#sort(place)))
   }
 
-  /** Resolves to false when there was none. */
+  /** Resolves to false if there was none. */
   async clear(place: QueuePlace): Promise<boolean> {
     if ((await this.#catalog(place).list({ limit: 1 })).total === 0) return false
     await this.#alone(place, async () => {
@@ -140,7 +139,7 @@ export class QueueSubscriptions {
     return live
   }
 
-  /** All that are stored, also those whose time is over. */
+  /** All that are stored, including expired ones. */
   async *each(place: QueuePlace, marker?: string): AsyncGenerator<SubscriptionEntry> {
     let after = marker
     for (;;) {
@@ -154,12 +153,12 @@ export class QueueSubscriptions {
     }
   }
 
-  /** Whether the queue has one that gets messages, as it was a moment ago. */
+  /** Whether the queue has a subscription that gets messages, as it was a moment ago. */
   areActive(place: QueuePlace): Promise<boolean> {
     return this.#active.recall(feedName(place), () => this.#lookForActive(place))
   }
 
-  /** Something has changed. */
+  /** To be called after a change. */
   forget(place: QueuePlace): void {
     this.#active.forget(feedName(place))
   }
@@ -174,7 +173,7 @@ export class QueueSubscriptions {
     return this.#perilune.lock(`subscriptions/${feedName(place)}`).run(work, { wait: WAIT })
   }
 
-  /** Those that live. The others are removed. */
+  /** The live ones. Expired ones are removed. */
   async #sort(place: QueuePlace): Promise<{ live: SubscriptionEntry[]; nowMs: number }> {
     const nowMs = await this.clock.nowMs()
     const live: SubscriptionEntry[] = []
@@ -201,14 +200,17 @@ export class QueueSubscriptions {
     const hasOptions = isAny(options)
     const rest = { confirmed: false, key: randomUUID(), startedAtMs: nowMs, progress: nothingPushed }
     const subscription = { ...terms, ...rest, hasOptions }
-    // In this order: one that is there has its options.
+    // In this order: an existing subscription has its options.
     if (hasOptions) await this.#setOptions(place, id, options)
     await this.#catalog(place).put(id, subscription)
     this.forget(place)
     return { id, subscription }
   }
 
-  /** In this order: one that is there has its options, and what is left by a process that died is removed as one that is over. */
+  /**
+   * In this order: an existing subscription has its options, and leftovers of a process that died are removed like an
+   * expired one.
+   */
   async #remove(place: QueuePlace, id: string): Promise<boolean> {
     const ended = await this.#catalog(place).update(id, (known) => ({ ...known, ttl: 0 }))
     if (ended === null) return false
@@ -237,7 +239,7 @@ function isAny(options: JsonObject): boolean {
   return Object.keys(options).length > 0
 }
 
-/** Whoever receives at a new URL has not confirmed anything. A new ttl counts from now. */
+/** A receiver at a new URL has not confirmed anything. A new ttl begins now. */
 function apply(
   known: QueueSubscription,
   terms: Partial<Pick<QueueSubscription, 'subscriber' | 'ttl'>>,

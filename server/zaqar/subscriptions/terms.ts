@@ -1,4 +1,4 @@
-// Subscriptions as requests write them.
+// Subscriptions of requests.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isTooIntricate, TOO_MUCH } from '../../json/effort.ts'
@@ -16,7 +16,7 @@ export interface SubscriptionTerms {
 }
 
 const CHANGEABLE = new Set(['subscriber', 'ttl', 'options'])
-// What says how long a request is, and to whom it goes, is for this service to say.
+// The length and the destination of a request are set by this service.
 const OURS = new Set([
   'host',
   'content-length',
@@ -37,7 +37,7 @@ export function readSubscription(text: string, limits: Limits): SubscriptionTerm
   return { subscriber, ttl, options: readOptions(wanted['options'] ?? {}, limits) }
 }
 
-/** What is to change; at least one thing. Throws a Problem. */
+/** The changes; at least one. Throws a Problem. */
 export function readSubscriptionPatch(text: string, limits: Limits): Partial<SubscriptionTerms> {
   const wanted = parseNested(text, parseObject, limits)
   const keys = Object.keys(wanted)
@@ -72,7 +72,7 @@ function readOptions(options: unknown, { maxWebhookBody }: Limits): JsonObject {
   const form = new LetterForm(options)
   if (form.leastBytes > maxWebhookBody) {
     throw badRequest(
-      `post_data holds the message ${form.places} times: no letter could be as small as the ${maxWebhookBody} bytes that it may have.`,
+      `post_data contains the message ${form.places} times: no letter could be as small as the ${maxWebhookBody} bytes that are allowed.`,
     )
   }
   return options

@@ -1,4 +1,4 @@
-// A subscriber for tests: a server on a free loopback port that keeps what it receives.
+// A subscriber for tests: a server on a free loopback port that keeps the letters that it receives.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
@@ -16,11 +16,11 @@ export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly received: readonly Received[]
-  /** Resolves to the first `count` of those that a test accepts, once they are there. */
+  /** Resolves to the first `count` letters that pass `accept`, once they have arrived. */
   wait(count: number, accept?: (letter: Received) => boolean): Promise<Received[]>
 }
 
-/** `answer` replaces 200: it gets how many were received before this one. */
+/** `answer` replaces 200; its argument is the number of letters received before. */
 export async function startReceiver(
   answer: (response: ServerResponse, before: number, letter: Received) => void = (response) =>
     response.end('ok'),

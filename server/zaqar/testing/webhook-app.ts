@@ -1,10 +1,10 @@
-// An app whose subscribers are on this machine, and what tests do with it.
+// An app whose subscribers are on this machine, and helpers for tests.
 
 import { expect, inject, onTestFinished } from 'vitest'
 import { type HttpAnswer, BOB, startApp, type TestApp, type TestAppOptions } from '../../testing/test-app.ts'
 import { isConfirmation, type Receiver, startReceiver } from './receiver.ts'
 
-/** A retry policy of `count` retries, at once. */
+/** A retry policy of `count` retries without a delay. */
 export const atOnce = (count: number): object => ({
   _retry_policy: {
     retries_with_no_delay: count,
@@ -39,7 +39,7 @@ export async function subscribe(app: TestApp, subscriber: string, options: objec
   return json.subscription_id
 }
 
-/** As a subscriber does it: with what it was sent, and nothing else. */
+/** Confirms as a subscriber, only with the data that it received. */
 export async function confirm({ wait }: Receiver, count = 1): Promise<void> {
   const letter = (await wait(count, isConfirmation)).at(-1)?.json
   const headers = Object.fromEntries(
@@ -64,13 +64,13 @@ export async function subscribeAndConfirm(
   return id
 }
 
-/** As a client of the project does it, for a subscriber that says nothing. */
+/** Confirms as a client of the project, for a silent subscriber. */
 export async function confirmFor(app: TestApp, id: string): Promise<void> {
   const body = { confirmed: true }
   const { status } = await app.call('PUT', `/v2/queues/q/subscriptions/${id}/confirm`, { body })
   expect(status).toBe(204)
 }
 
-/** What waits to be pushed. */
+/** The number of waiting pushes. */
 export const waiting = async (app: TestApp): Promise<number> =>
   (await app.perilune.feed('webhooks/p:test/q').inspect()).total

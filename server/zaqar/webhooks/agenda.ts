@@ -1,11 +1,11 @@
-// What is to be done for subscriptions, and when: jobs in two queues, worked on by every process of the service.
+// The work for subscriptions, and its times: jobs in two queues, processed by every process of the service.
 //
-//   tend  of a queue: sees to its subscriptions and to what waits to be pushed
-//   push  of a subscription: a turn at pushing what it has not got yet
+//   tend  of a queue: checks its subscriptions and the waiting pushes
+//   push  of a subscription: a turn at sending its remaining pushes
 //   ask   of a subscription: sends it a question
 //
-// Tenants take turns in both. Subscribers who take long, and those who have not answered yet, are served by the
-// slow queue alone: however many they are, the others do not wait for them.
+// Tenants take turns in both queues. Slow subscribers, and those that have not answered yet, are only served by the slow
+// queue: however many they are, the others do not wait for them.
 
 import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
 import { feedName, type QueuePlace, placeOf } from '../queues/place.ts'
@@ -13,7 +13,7 @@ import type { SubscriberQuestion } from '../subscriptions/letter.ts'
 
 export interface TendJob {
   readonly queue: string
-  /** How often it was done since something was posted. */
+  /** How often it was done since the last post. */
   readonly round: number
 }
 
@@ -25,7 +25,7 @@ export interface PushJob {
 export interface AskJob extends PushJob {
   readonly key: string
   readonly kind: SubscriberQuestion
-  /** How often jobs before this one have sent it in vain. */
+  /** How often earlier jobs have sent it without success. */
   readonly tries?: number
 }
 
@@ -48,26 +48,26 @@ export interface AgendaHandlers {
   ask(turn: WebhookTurn, question: AskJob): Promise<void>
 }
 
-/** What a push job is about. */
+/** The target of a push job. */
 export interface PushTarget {
   readonly subscription: string
   readonly key: string
   readonly isSlow: boolean
   readonly delayMs: number
-  /** Whether one that waits for a later time comes now. */
+  /** Whether a job scheduled for later runs now. */
   readonly hurries: boolean
 }
 
 export interface AgendaParts {
   readonly perilune: Perilune
-  /** Jobs of each queue that one process has at work. */
+  /** Jobs of each queue that one process runs at once. */
   readonly slots: number
   readonly onError: (error: unknown) => void
 }
 
-// What a process that died had at work is taken over after so long.
+// When the jobs of a process that died are taken over.
 const LEASE = '10s'
-// A job that fails is tried again as long as there is something to do.
+// A job that fails is retried as long as there is work to do.
 const PATIENT = { maxAttempts: 65_535, backoff: { kind: 'exponential', base: '1s', max: '30s' } } as const
 
 export class Agenda {
@@ -97,22 +97,22 @@ export class Agenda {
     )
   }
 
-  /** Claims nothing new. What is at work may end by itself; then it is given back, for after the next start. */
+  /** Claims nothing new. Running jobs may end within the limit; then they are given back, for after the next start. */
   async close(withinMs: number): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.close({ within: `${withinMs}ms` })))
   }
 
-  /** At once, though it was to be later. */
+  /** At once, even if it was scheduled for later. */
   tendNow(place: QueuePlace): Promise<void> {
     return this.tendAfter(place, 0, 0)
   }
 
-  /** Then, though it was to be at another time. */
+  /** At that time, even if it was scheduled for another. */
   async tendAfter(place: QueuePlace, round: number, delayMs: number): Promise<void> {
     await this.#tend(place, round, delayMs, true)
   }
 
-  /** Unless it is to be earlier. */
+  /** Unless it is scheduled for an earlier time. */
   async tendLater(place: QueuePlace, round: number, delayMs: number): Promise<void> {
     await this.#tend(place, round, delayMs, false)
   }
@@ -132,14 +132,14 @@ export class Agenda {
     await followed(job, pushJob(place, target), () => job.release(given))
   }
 
-  /** Sends a question at once, also where the same one waits to be tried again. */
+  /** Sends a question at once, even if the same one waits for a retry. */
   async ask(place: QueuePlace, question: Omit<AskJob, 'queue'>): Promise<void> {
     const { name, payload, ...options } = askJob({ ...question, queue: feedName(place) })
     const { id, duplicate } = await this.#slow.enqueue(name, payload, options)
     if (duplicate) await this.#slow.jobs.requeue([id])
   }
 
-  /** Ends a turn in which a question was sent in vain. */
+  /** Ends a turn in which a question was sent without success. */
   async askAgain({ job }: WebhookTurn, question: AskJob, delay: `${number}s`): Promise<void> {
     const tries = (question.tries ?? 0) + job.attempt
     const next = { ...askJob({ ...question, tries }), delay }
@@ -154,7 +154,7 @@ export class Agenda {
       {
         ...PATIENT,
         group: place.tenant.scope,
-        // One that has started may have looked already.
+        // A job that has started may have read already.
         unique: { key: `tend ${queue}`, until: 'started', replace },
         ...delayed(delayMs),
       },
@@ -168,8 +168,8 @@ export class Agenda {
 }
 
 /**
- * Another job takes the place of this one: one that is given back, or retried, keeps its place before those of its tenant that came
- * later, and would keep them from their turns. Only a server that is out of memory may take none.
+ * Another job replaces this one. A job that is given back, or retried, keeps its place before later ones of its tenant,
+ * and would delay their turns. Only a server that is out of memory may accept none.
  */
 async function followed(
   job: ClaimedJob,
@@ -190,7 +190,7 @@ function askJob(payload: AskJob) {
     payload,
     ...PATIENT,
     group: placeOf(payload.queue).tenant.scope,
-    // One that is asked for anew has all its tries.
+    // A question that is asked again has all its tries.
     unique: { key: `ask ${payload.kind} ${payload.key}`, replace: true },
   }
 }
@@ -201,7 +201,7 @@ function pushJob(place: QueuePlace, { subscription, key, delayMs, hurries }: Pus
     payload: { queue: feedName(place), subscription },
     ...PATIENT,
     group: place.tenant.scope,
-    // Two turns of one subscription would push the same.
+    // Two turns of one subscription would push the same messages.
     unique: { key: `push ${key}`, replace: hurries },
     ...delayed(delayMs),
   }
@@ -215,7 +215,7 @@ function delayed(ms: number): { delay?: `${number}ms` } {
   return ms <= 0 ? {} : { delay: `${Math.ceil(ms)}ms` }
 }
 
-/** What was cut off because its job was given back, or lost, is done by another attempt. */
+/** Work that was cut off because its job was given back, or lost, is done by another attempt. */
 async function quietly(job: ClaimedJob, work: () => Promise<void>): Promise<void> {
   try {
     await work()

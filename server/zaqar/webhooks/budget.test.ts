@@ -4,7 +4,7 @@ import { Budget } from './budget.ts'
 
 const never = new AbortController().signal
 
-test('what does not fit waits for what is given back, first come, first served of one tenant', async () => {
+test('takes that do not fit wait for returned bytes, first come, first served within a tenant', async () => {
   const budget = new Budget(10)
   const began: string[] = []
   const take = async (name: string, bytes: number) => {
@@ -26,7 +26,7 @@ test('what does not fit waits for what is given back, first come, first served o
   expect(began).toEqual(['a', 'b', 'c'])
 })
 
-test('what is more than all of it has it alone', async () => {
+test('a take of more than the whole budget has it alone', async () => {
   const budget = new Budget(10)
   const large = await budget.take('x', 100, never)
   let isServed = false
@@ -38,7 +38,7 @@ test('what is more than all of it has it alone', async () => {
   await small
 })
 
-test('who stops waiting holds up nobody behind', async () => {
+test('a take that stops waiting holds up none after it', async () => {
   const budget = new Budget(10)
   await budget.take('x', 9, never)
   const ending = new AbortController()
@@ -62,7 +62,7 @@ test('a share is given back once', async () => {
   await expect(late).rejects.toThrow('full')
 })
 
-test('tenants take turns, whatever each has waiting', async () => {
+test('tenants take turns, however much each has waiting', async () => {
   const budget = new Budget(10)
   const began: string[] = []
   const take = async (tenant: string): Promise<void> => {

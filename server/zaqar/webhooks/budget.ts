@@ -1,7 +1,7 @@
-// How many bytes may be in memory at once for one purpose. Whoever needs more than are free waits for others, and
-// tenants take turns.
+// Limits the bytes in memory for one purpose. A take of more bytes than are free waits for others, and tenants take
+// turns.
 
-/** Gives back what was taken, or a part of it. */
+/** Returns the taken bytes, or a part of them. */
 export interface BudgetShare {
   /** Keeps no more than so many bytes. */
   shrinkTo(bytes: number): void
@@ -23,7 +23,7 @@ export class Budget {
     this.#total = total
   }
 
-  /** What is more than the whole budget has it alone. Throws the signal's reason. */
+  /** A take of more than the whole budget has it alone. Throws the signal's reason. */
   async take(tenant: string, bytes: number, signal: AbortSignal): Promise<BudgetShare> {
     if (this.#waiting.size > 0 || !this.#fits(bytes)) await this.#wait(tenant, bytes, signal)
     else this.#taken += bytes
@@ -61,13 +61,13 @@ export class Budget {
     })
   }
 
-  /** Whose turn it is has it before all others, also where less would do for these. */
+  /** The first in turn goes before all others, even if less would be enough for these. */
   #beginNext(): void {
     for (const [tenant, line] of this.#waiting) {
       const [waiting] = line
       if (waiting === undefined || !this.#fits(waiting.bytes)) return
       line.delete(waiting)
-      // Behind those of others.
+      // After those of other tenants.
       this.#waiting.delete(tenant)
       if (line.size > 0) this.#waiting.set(tenant, line)
       this.#taken += waiting.bytes

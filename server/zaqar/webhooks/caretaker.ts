@@ -1,7 +1,6 @@
-// Sees to the subscriptions of a queue: gives a turn to those that have not got all, removes those whose time is
-// over, and removes pushes that all have passed. It is done when something was posted, then less and less often
-// as long as pushes are left, and once an hour as long as there are subscriptions: should anything have been
-// missed, it is found again.
+// Maintains the subscriptions of a queue: gives a turn to those with remaining pushes, removes expired ones, and
+// removes pushes that all have passed. It runs after a post, then less and less often as long as pushes are left, and
+// once an hour as long as there are subscriptions: so anything missed is found again.
 
 import { BoundedMap } from '../../process/bounded-map.ts'
 import { feedName, type QueuePlace } from '../queues/place.ts'
@@ -19,7 +18,7 @@ export interface CaretakerParts {
 
 interface Found {
   readonly active: readonly { readonly id: string; readonly subscription: QueueSubscription }[]
-  /** When the first of those that live ends; Infinity: none lives. */
+  /** When the first live one expires; Infinity: none is live. */
   readonly endsAtMs: number
   readonly areSomeOver: boolean
 }
@@ -27,7 +26,7 @@ interface Found {
 const HOUR_MS = 3_600_000
 const FIRST_ROUND_MS = 1000
 const LAST_ROUND_MS = 60_000
-// A queue with many posts is tended no more often than this.
+// The shortest time between two runs for a queue with many posts.
 const LEAST_MS = 50
 const KNOWN_QUEUES = 10_000
 
@@ -43,12 +42,12 @@ export class Caretaker {
     const { subscriptions, pushes, agenda } = this.#parts
     const tooEarlyMs = this.#begin(place)
     if (tooEarlyMs > 0) return agenda.tendAfter(place, round, tooEarlyMs)
-    // First the end, then who is there: who comes meanwhile gets nothing of what may go now.
+    // First the end, then the subscriptions: a subscription made meanwhile gets no message that may be removed now.
     const end = await pushes.end(place)
     const nowMs = await subscriptions.clock.nowMs()
     const found = await this.#find(place, nowMs)
     if (found.areSomeOver) await subscriptions.tidy(place)
-    // Before anything is written: a server out of memory takes no more jobs until something has gone.
+    // Before any write: a server out of memory accepts no more jobs until something was removed.
     const trimmed = await pushes.trim(place, floorOf(found, end))
     await agenda.push(
       place,
@@ -58,7 +57,7 @@ export class Caretaker {
     if (next !== null) await agenda.tendLater(place, next.round, next.delayMs)
   }
 
-  /** Milliseconds until it may be tended again; 0: now. */
+  /** Milliseconds until it may run again; 0: now. */
   #begin(place: QueuePlace): number {
     const now = performance.now()
     const before = this.#tendedAt.get(feedName(place)) ?? -Infinity
@@ -80,7 +79,7 @@ export class Caretaker {
   }
 }
 
-/** None when it has got all. */
+/** None if it has no remaining pushes. */
 function targetOf(
   id: string,
   { key, progress }: QueueSubscription,
@@ -94,7 +93,7 @@ function targetOf(
   return [{ subscription: id, key, isSlow: slow, delayMs, hurries: isBehind }]
 }
 
-/** Up to here nobody needs them any more. */
+/** Pushes up to here are not needed any more. */
 function floorOf({ active }: Found, { position }: PushesEnd): number {
   const reached = active.flatMap(({ subscription: { progress } }) => [
     reachedBy(progress.marker, position),

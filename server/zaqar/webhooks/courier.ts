@@ -1,8 +1,7 @@
-// Carries pushes to one subscriber for a turn.
-//
-// The subscription remembers how far the pushes of its queue were read, and which of those failed so far. A batch
-// is read, sent, and noted as a whole: a process that dies in between leaves it to be sent again by another one,
-// perhaps for the second time. A turn is short, so that subscribers take turns; what is left is for the next one.
+// Sends pushes to one subscriber for a turn. The subscription stores how far the pushes of its queue were read, and
+// which of those failed so far. A batch is read, sent, and recorded as a whole: if a process dies in between, another
+// one sends it again, perhaps for the second time. A turn is short, so that subscribers take turns; the rest is left to
+// the next one.
 
 import { randomUUID } from 'node:crypto'
 import type { QueuePlace } from '../queues/place.ts'
@@ -23,9 +22,9 @@ export interface CourierParts {
   readonly subscriptions: QueueSubscriptions
   readonly pushes: Pushes
   readonly agenda: Agenda
-  /** Pushes of one subscription that are under way at once. */
+  /** Concurrent pushes of one subscription. */
   readonly concurrency: number
-  /** That one push may have. */
+  /** Largest size of one push. */
   readonly maxPushBytes: number
   readonly address: (
     turn: WebhookTurn,
@@ -38,15 +37,15 @@ export interface CourierParts {
 
 interface Batch {
   readonly tries: readonly { readonly push: Push; readonly tries: number }[]
-  /** Of those that were to be tried again, what is there no more is left out. */
+  /** Of the pushes to be retried, missing ones are left out. */
   readonly rest: readonly OpenPush[]
   readonly marker: string
   readonly share: BudgetShare
 }
 
-// Turns end after it, unless a subscriber takes longer.
+// Turns end after this time, unless a subscriber takes longer.
 const TURN_MS = 500
-// Of the pushes, and as many of the letters, in memory: for quick and for slow subscribers.
+// Bytes of the pushes in memory, and as many of the letters: for fast and for slow subscribers.
 const BUDGET = 8 * 1024 * 1024
 // One page of a feed.
 const MAX_PAGE_BYTES = 4 * 1024 * 1024
@@ -65,7 +64,7 @@ export class Courier {
     this.#parts = parts
   }
 
-  /** Pushes what is due, and sees to it that the rest has a turn. Throws the reason of the job's signal. */
+  /** Sends the pushes that are due, and schedules a turn for the rest. Throws the reason of the job's signal. */
   async takeTurn(given: WebhookTurn): Promise<void> {
     const { place, subscription: id, isSlow } = given
     const { subscriptions, address } = this.#parts
@@ -82,7 +81,7 @@ export class Courier {
     await this.#handOn(given, { ...begun, progress })
   }
 
-  /** What is left is for the next turn. */
+  /** The rest is left to the next turn. */
   async #handOn(turn: WebhookTurn, subscription: QueueSubscription): Promise<void> {
     const { place, subscription: id, isSlow, job } = turn
     const next = await this.#next(place, id, subscription)
@@ -93,18 +92,18 @@ export class Courier {
     } else if (await this.#moved(place, next)) {
       await job.ack()
     } else {
-      // It goes on here: what it gets makes room.
+      // The turn continues: its sent pushes make room.
       await this.#note({ place, id }, { ...subscription.progress, slow: isSlow })
       await job.release({ delay: '100ms' })
       return
     }
     if (next?.hurries) return
-    // Whoever had something new until then may have left it to this turn.
+    // A post until then may have relied on this turn.
     const news = await this.#next(place, id, subscription)
     if (news !== null && (next === null || news.hurries)) await this.#parts.agenda.push(place, [news])
   }
 
-  /** False where the server is out of memory. */
+  /** False if the server is out of memory. */
   async #moved(place: QueuePlace, next: PushTarget): Promise<boolean> {
     try {
       await this.#parts.agenda.push(place, [next])
@@ -115,7 +114,7 @@ export class Courier {
     }
   }
 
-  /** Null when the subscription is gone, or another turn has taken over. */
+  /** Null if the subscription was removed, or another turn has taken over. */
   async #carry(to: Addressee, isSlow: boolean): Promise<Progress | null> {
     const endsAt = performance.now() + TURN_MS
     let { progress } = to.subscription
@@ -128,7 +127,7 @@ export class Courier {
     }
   }
 
-  /** The same progress when there was nothing to do. */
+  /** The same progress if there was nothing to do. */
   async #carryBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Progress> {
     const batch = await this.#nextBatch(to, progress, isSlow)
     try {
@@ -140,7 +139,7 @@ export class Courier {
     }
   }
 
-  /** What is to be tried again, and then new ones, as long as not too many have failed. */
+  /** Retries first, and then new pushes, as long as not too many have failed. */
   async #nextBatch(to: Addressee, progress: Progress, isSlow: boolean): Promise<Batch> {
     const { subscriptions, pushes, concurrency, maxPushBytes } = this.#parts
     const nowMs = await subscriptions.clock.nowMs()
@@ -182,7 +181,7 @@ export class Courier {
       if (result === 'delivered') continue
       const again = { id: push.id, marker: push.cursor ?? '' }
       const delay = result === 'failed' ? to.delays[before] : undefined
-      // One that was cut off is no try: among the slow it has all its time.
+      // A push that was cut off does not count as a try: in the slow queue it has its full time.
       if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })
       else if (delay === undefined) await this.#parts.giveUp(to, push, why)
       else open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
@@ -197,7 +196,7 @@ export class Courier {
     return kept !== null && kept.progress.turn === progress.turn
   }
 
-  /** Null when there is nothing to be pushed, now or later. */
+  /** Null if there is nothing to push, now or later. */
   async #next(
     place: QueuePlace,
     id: string,

@@ -1,4 +1,4 @@
-// On a server that is out of memory pushes go out, for what waits for its receivers may be what fills it.
+// Pushes are sent even if the server is out of memory, because waiting pushes may be what fills it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
@@ -31,7 +31,7 @@ async function openApp(): Promise<TestApp> {
   return app
 }
 
-// One that has not answered yet is served apart: it becomes one of the quick ones, which is another queue.
+// A receiver that has not answered yet is served by the slow queue; then it moves to the fast one.
 test.each([
   ['quick', 0],
   ['silent', 1500],

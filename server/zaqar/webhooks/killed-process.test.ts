@@ -10,7 +10,7 @@ const HEADERS = { 'Client-ID': ALICE, 'X-Project-ID': 'p' }
 const send = async (url: string, method: string, body: unknown): Promise<number> =>
   (await fetch(url, { method, headers: HEADERS, body: JSON.stringify(body) })).status
 
-test('a push that a killed process had under way is sent again by another one', async () => {
+test('a push that a killed process was sending is sent again by another one', async () => {
   const environment = {
     REDIS_URL: `redis://127.0.0.1:${inject('redisPort')}`,
     PERILUNE_NAMESPACE: `t-${randomUUID()}`,

@@ -1,4 +1,4 @@
-// Sends one letter to one subscriber, and judges what came of it.
+// Sends one letter to one subscriber, and evaluates the result.
 
 import type { QueuePlace } from '../queues/place.ts'
 import type { AddressRange } from '../addresses/guard.ts'
@@ -12,21 +12,24 @@ export interface Addressee {
   readonly place: QueuePlace
   readonly id: string
   readonly subscription: QueueSubscription
-  /** Served with those that take long: they have all the time that a subscriber may take. */
+  /** Served by the slow queue: with the full time that a subscriber may take. */
   readonly isSlow: boolean
   readonly form: LetterForm
   /** Seconds before each retry. */
   readonly delays: readonly number[]
-  /** Ends what is under way. */
+  /** Ends running requests. */
   readonly signal: AbortSignal
-  /** Bytes of letters under way. */
+  /** Bytes of letters being sent. */
   readonly letters: Budget
 }
 
 export interface LetterResult {
-  /** `late`: it took longer than the quick ones may, and is tried once more among the slow; `refused`: no other try would change it. */
+  /**
+   * `late`: it took longer than fast subscribers may, and is tried once more in the slow queue; `refused`: no retry
+   * would change it.
+   */
   readonly result: 'delivered' | 'failed' | 'late' | 'refused'
-  /** Whether the receiver took so long that others should not wait for it. */
+  /** Whether the receiver was so slow that others should not wait for it. */
   readonly slow: boolean
   /** Why it was not delivered. */
   readonly why: string
@@ -39,7 +42,7 @@ export interface LetterSenderTerms {
   readonly onError: (error: unknown) => void
 }
 
-/** Whoever is served with the quick ones has no more: they wait for it. */
+/** The limit for fast subscribers, who wait for each other. */
 const SLOW_MS = 1000
 
 export class LetterTooLargeError extends Error {
@@ -47,7 +50,7 @@ export class LetterTooLargeError extends Error {
 
   constructor({ place, id, form }: Addressee, bytes: number, maxBytes: number) {
     super(
-      `a letter of ${place.queue} to subscription ${id} would have ${bytes} bytes, of ${maxBytes} that are allowed: its post_data holds the message ${form.places} times`,
+      `a letter of ${place.queue} to subscription ${id} would have ${bytes} bytes, but only ${maxBytes} are allowed: its post_data contains the message ${form.places} times`,
     )
   }
 }

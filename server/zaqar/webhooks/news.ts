@@ -1,4 +1,4 @@
-// Tells the other processes of the service that the subscriptions of a queue have changed.
+// Notifies the other processes of the service of changed subscriptions of a queue.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Feed, Perilune } from 'perilune'

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { instance } from '../../../test/instance.ts'
 import { cameAfter, positionOf, reachedBy, visibleAtMs } from './position.ts'
 
-test('markers of a feed say which comes first, and until when the next message is delayed', async () => {
+test('markers of a feed have an order, and show until when the next message is delayed', async () => {
   const { redis, name } = instance()
   const feed = redis.feed(name)
   const before = (await feed.read({ after: 'end' })).next
@@ -34,7 +34,7 @@ test('a marker of an earlier life of the feed is before all of the present one',
   expect(reachedBy(later ?? '', end)).toBe(end.at)
 })
 
-test('what was appended behind an end came after it, whenever it becomes visible, and whatever the clock says', async () => {
+test('messages appended after an end came after it, whenever they become visible, and whatever the clock says', async () => {
   const { redis, name } = instance()
   const feed = redis.feed(name)
   const end = async (): Promise<string> => (await feed.read({ after: 'end', limit: 1 })).next
@@ -51,6 +51,6 @@ test('what was appended behind an end came after it, whenever it becomes visible
   expect(new Set(those(confirmed))).toEqual(new Set([after.id, late.id]))
   expect(those('')).toHaveLength(3)
 
-  // Of a life that begins when the clock has stepped back.
+  // Of a life that begins after the clock has stepped back.
   expect(cameAfter({ id: '5', cursor: '5-5' }, '1795678465048138-1795678465048138')).toBe(true)
 })

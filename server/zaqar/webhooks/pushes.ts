@@ -1,5 +1,5 @@
-// What waits to be pushed: one copy of each message of a queue that has subscribers, whatever becomes of the
-// message itself. All subscriptions of the queue read it, each at its own pace.
+// The waiting pushes: one copy of each message of a queue that has subscribers, independent of the message itself. All
+// subscriptions of the queue read it, each at its own pace.
 
 import {
   type Appended,
@@ -15,19 +15,19 @@ import { feedName, type QueuePlace } from '../queues/place.ts'
 import { findMember } from '../../json/slices.ts'
 import { type Position, positionOf, visibleAtMs } from './position.ts'
 
-/** What a subscriber is told of one message, as JSON text. */
+/** The push of one message, as JSON text. */
 export type Push = Message<string>
 
 export interface PushesEnd {
   readonly position: Position
-  /** When the first of those that are delayed becomes visible; null when none is. */
+  /** When the first delayed one becomes visible; null if none is delayed. */
   readonly delayedUntilMs: number | null
 }
 
 export interface Trimmed {
-  /** Whether there is anything left. */
+  /** Whether any are left. */
   readonly left: boolean
-  /** Whether more may go at once. */
+  /** Whether more can be removed at once. */
   readonly more: boolean
 }
 
@@ -43,7 +43,7 @@ export class Pushes {
     this.#ttl = `${maxMessageTtl}s`
   }
 
-  /** Once this has resolved, none of these messages is lost to those who have confirmed. */
+  /** Once this has resolved, confirmed subscriptions get all of these messages. */
   async append(
     place: QueuePlace,
     messages: readonly NewMessage<string>[],
@@ -56,17 +56,17 @@ export class Pushes {
     await this.#feed(place).appendMany(pushes)
   }
 
-  /** Those behind a marker. */
+  /** Those after a marker. */
   read(place: QueuePlace, marker: string, limit: number): Promise<Page<string>> {
     return this.#feed(place).read({ limit, ...(marker === '' ? {} : { after: marker }) })
   }
 
-  /** Those that are still there. */
+  /** Those that still exist. */
   async get(place: QueuePlace, ids: readonly string[]): Promise<readonly Push[]> {
     return (await this.#feed(place).get(ids)).messages
   }
 
-  /** A marker behind which nothing is visible yet. */
+  /** A marker after which nothing is visible yet. */
   async endMarker(place: QueuePlace): Promise<string> {
     return (await this.#feed(place).read({ after: 'end', limit: 1 })).next
   }
@@ -96,7 +96,7 @@ export class Pushes {
     await this.#feed(place).clear()
   }
 
-  /** They do not stay for ever, should nobody come for them. */
+  /** With an expiry, in case no subscription ever reads them. */
   #feed(place: QueuePlace): Feed<string> {
     return this.#perilune.feed(`webhooks/${feedName(place)}`, {
       codec: jsonText,
@@ -110,7 +110,7 @@ function encodePush(queue: string, id: string, ttl: number, body: string): strin
   return `{"Message_Type":"Notification","queue_name":"${queue}","id":"${id}","ttl":${ttl},"body":${body}}`
 }
 
-/** The body that was posted, and the id of its message. */
+/** The posted body, and the id of its message. */
 export function decodePush({ body: push }: Push): { id: string; body: string } {
   const [id, body] = ['id', 'body'].map((name) => {
     const found = findMember(push, 0, name)

@@ -11,13 +11,13 @@ const LETTER = { headers: {}, body: '{}' }
 
 describe('a subscriber', () => {
   test.each(['http://93.184.216.34/', 'https://[2606:4700::1111]:8443/x', 'HTTPS://93.184.216.34/?a=b#c'])(
-    '%s is taken: its address is public',
+    '%s is accepted: its address is public',
     async (subscriber) => {
       await expect(checkSubscriber(subscriber, [])).resolves.toBeUndefined()
     },
   )
 
-  test('with a name that leads home is refused, unless home is allowed', async () => {
+  test('with a name that leads to this machine is rejected, unless its address is allowed', async () => {
     await expect(checkSubscriber('http://localhost:8080/', [])).rejects.toThrow('public address')
     await expect(
       checkSubscriber('http://localhost:8080/', rangesOf('127.0.0.0/8,::1')),
@@ -25,7 +25,7 @@ describe('a subscriber', () => {
   })
 })
 
-/** A server that says this to whoever has said anything, and its port. Ends with the test. */
+/** A server that sends this text after any input, and its port. Ends with the test. */
 async function saying(words: string): Promise<number> {
   const server: Server = createTcpServer((socket) => {
     socket.on('error', () => undefined).once('data', () => socket.write(words))
@@ -36,13 +36,13 @@ async function saying(words: string): Promise<number> {
 }
 
 const FAILING = [
-  // Node then tells neither of an answer nor of an error.
+  // Node then emits neither a response nor an error.
   [
     'that is answered with another protocol',
     'HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
   ],
   ['that is answered with another protocol at once', 'HTTP/1.1 101 Other\r\n\r\nHTTP/1.1 500 No\r\n\r\n'],
-  ['that is answered with no HTTP', 'SSH-2.0-x\r\n'],
+  ['that is answered with something other than HTTP', 'SSH-2.0-x\r\n'],
   ['that is answered twice', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 None\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
 ] as const
 
@@ -52,12 +52,12 @@ describe('a push', () => {
     expect(await postLetter(url, LETTER, { timeoutMs: 2000, allowed: rangesOf('127.0.0.1') })).toBe('failed')
   })
 
-  test('of which only the beginning of an answer comes is late', async () => {
+  test('with only the beginning of an answer is late', async () => {
     const url = new URL(`http://127.0.0.1:${await saying('HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 20')}/`)
     expect(await postLetter(url, LETTER, { timeoutMs: 100, allowed: rangesOf('127.0.0.1') })).toBe('late')
   })
 
-  test('to a name that leads home is not sent, though it was taken when it led elsewhere', async () => {
+  test('to a name that now leads to this machine is not sent, even if it was accepted when it led elsewhere', async () => {
     let requests = 0
     const server = createServer((_, response) => response.end(String((requests += 1)))).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -74,7 +74,7 @@ describe('a push', () => {
     server.close()
   })
 
-  test('that nobody takes has failed', async () => {
+  test('that nothing listens for has failed', async () => {
     const terms = { timeoutMs: 1000, allowed: rangesOf('127.0.0.1') }
     expect(await postLetter(new URL('http://127.0.0.1:1/'), LETTER, terms)).toBe('failed')
   })
@@ -98,18 +98,18 @@ describe('why a push was not delivered', () => {
       'it cannot be reached, or does not answer in HTTP (HPE_INVALID_CONSTANT)',
     ],
     ['a private address', async () => 1, '', 'its address is not one that a webhook may reach'],
-  ])('is told of %s', async (_, portOf, allowed, why) => {
-    let told = ''
-    const onFailure = (reason: string): void => void (told = reason)
+  ])('is reported for %s', async (_, portOf, allowed, why) => {
+    let reported = ''
+    const onFailure = (reason: string): void => void (reported = reason)
     const terms = { timeoutMs: 500, allowed: rangesOf(allowed), onFailure }
     await postLetter(new URL(`http://127.0.0.1:${await portOf()}/`), LETTER, terms)
 
-    expect(told).toBe(why)
+    expect(reported).toBe(why)
   })
 })
 
 describe('ranges of addresses', () => {
-  test('are read with or without a size, and anything else is none', () => {
+  test('are read with or without a size, and anything else is rejected', () => {
     expect(readRanges('')).toEqual([])
     expect(readRanges(' 10.0.0.1 , fd00::/8,')).toHaveLength(2)
     for (const bad of ['10.0.0.0/33', 'x', '10.0.0.0/8/8', '10.0.0.0/', '::/129', 'fe80::1%eth0', '10.0.0']) {
@@ -117,7 +117,7 @@ describe('ranges of addresses', () => {
     }
   })
 
-  test('hold the addresses that begin the same, and an IPv4 address in an IPv6 one counts as itself', () => {
+  test('contain the addresses with the same prefix, and an IPv4 address in an IPv6 one is treated as itself', () => {
     const allowed = rangesOf('10.1.0.0/16, fd00:1::/32, 192.168.1.1')
     const good = [
       '10.1.255.255',

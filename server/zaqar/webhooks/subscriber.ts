@@ -1,5 +1,5 @@
-// Whether a URL may be a subscriber. What it leads to is judged here, so that who subscribes learns of a
-// mistake, and again with each push, for a name may lead elsewhere later.
+// Whether a URL may be a subscriber. Its address is checked here, so that the client gets an error, and again with each
+// push, because a name may lead elsewhere later.
 
 import { isIP } from 'node:net'
 import { badRequest } from '../../http/answers/problems.ts'
@@ -9,9 +9,9 @@ import { hostOf } from './webhook.ts'
 
 const MAX_LENGTH = 2048
 const LOOKUP_MS = 1000
-const FIRST_FREE_PORT = 1024 // below it, whatever is not the web speaks something else
+const FIRST_FREE_PORT = 1024 // below it, protocols other than HTTP are common
 
-/** Throws a Problem. A host that cannot be resolved now is left to the pushes to judge. */
+/** Throws a Problem. A host that cannot be resolved now is checked by the pushes. */
 export async function checkSubscriber(
   text: string,
   allowed: readonly AddressRange[],
@@ -25,13 +25,13 @@ export async function checkSubscriber(
 }
 
 function parseSubscriber(text: string): URL {
-  // Spaces and control characters would be dropped silently, and backslashes turned.
+  // Spaces and control characters would be dropped silently, and backslashes converted.
   const plain = text.length <= MAX_LENGTH && /^https?:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text)
   // oxlint-disable-next-line no-control-regex -- control characters are what this looks for
   if (!plain || /[\u0000-\u0020\u007f]/.test(text))
     throw badRequest('subscriber must be an http or https URL.')
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '') throw badRequest('subscriber must not hold a password.')
+  if (url.username !== '' || url.password !== '') throw badRequest('subscriber must not contain a password.')
   if (isIP(url.hostname) === 4 && !isWrittenIn(text, url.hostname)) {
     throw badRequest('subscriber must write an address as four decimal numbers.')
   }
@@ -42,13 +42,13 @@ function parseSubscriber(text: string): URL {
   return url
 }
 
-/** `http://0x7f.1/` means 127.0.0.1 and does not say so. */
+/** `http://0x7f.1/` means 127.0.0.1 in a disguised form. */
 function isWrittenIn(text: string, address: string): boolean {
   const authority = text.split('/', 3)[2]?.split(/[?#]/, 1)[0] ?? ''
   return authority.replace(/:\d*$/, '') === address
 }
 
-/** None where nothing is known now. */
+/** Empty if nothing is known now. */
 async function addressesOf(host: string, names: Names): Promise<string[]> {
   try {
     return (await names.addressesOf(host, LOOKUP_MS)).map(({ address }) => address)

@@ -1,4 +1,4 @@
-// What a tenant multiplies is bounded, and one receiver holds up no other.
+// Everything that a tenant can multiply has a bound, and one receiver holds up no other.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +28,7 @@ async function bodiesIn(app: TestApp, queue: string): Promise<unknown[]> {
   return json.messages.map(({ body }: { body: unknown }) => body)
 }
 
-test('post_data of which every letter would be too large is refused with 400', async () => {
+test('post_data of which every letter would be too large is rejected with 400', async () => {
   const app = await openApp()
   const body = { subscriber: 'http://127.0.0.1:1024/', options: { post_data: PLACE.repeat(3000) } }
 
@@ -36,11 +36,11 @@ test('post_data of which every letter would be too large is refused with 400', a
 
   expect([refused.status, refused.json.description]).toEqual([
     400,
-    'post_data holds the message 3000 times: no letter could be as small as the 1048576 bytes that it may have.',
+    'post_data contains the message 3000 times: no letter could be as small as the 1048576 bytes that are allowed.',
   ])
 })
 
-test('a letter that would be too large is given up at once and by name, and the next one is sent', async () => {
+test('a letter that would be too large is given up at once and named in the log, and the next one is sent', async () => {
   const app = await openApp({ limits: { maxMessagesPostSize: 4096, maxWebhookBody: 8192 } })
   const receiver = await openReceiver()
   await app.call('PUT', '/v2/queues/q', { body: { _dead_letter_queue: 'dead' } })
@@ -72,7 +72,7 @@ test('a post stores one copy for all subscriptions, whatever their number', asyn
   expect(await waiting(app)).toBe(500)
 })
 
-test('silent receivers hold up no other one, though each may take all of its time', async () => {
+test('silent receivers hold up no other one, though each may use its full time', async () => {
   const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 600_000 } })
   const [receiver, silent] = [await openReceiver(), await openReceiver(() => undefined)]
   await subscribeAndConfirm(app, receiver)
@@ -106,7 +106,7 @@ test('silent receivers of one tenant, more than are served at once, take turns w
   expect(meanwhile).toBeLessThan(20)
 })
 
-test('questions that are tried again take turns with those of who subscribes later', async () => {
+test('questions that are retried take turns with those of later subscriptions', async () => {
   const app = await openApp({ limits: { webhookSubscribers: 1, webhookTimeoutMs: 200 } })
   const [receiver, silent] = [await openReceiver(), await openReceiver(() => undefined)]
   for (const path of ['a', 'b', 'c']) await subscribe(app, `${silent.url}/${path}`, atOnce(50))
@@ -151,7 +151,7 @@ test('receivers that fall silent hold up no other one', async () => {
   expect(new Set(letters.map(({ json }) => json.body)).size).toBe(30)
 })
 
-test('a receiver that falls silent, and answers late, loses nothing, and its tries are not counted', async () => {
+test('a receiver that falls silent, and answers late, loses nothing, and its late tries do not count', async () => {
   const app = await openApp()
   let isLate = true
   const receiver = await openReceiver((response, _, letter) => {
@@ -167,7 +167,7 @@ test('a receiver that falls silent, and answers late, loses nothing, and its tri
   while ((await waiting(app)) > 0) await sleep(20)
 })
 
-test('a message that its receiver refuses holds up no other one', async () => {
+test('a message that its receiver rejects holds up no other one', async () => {
   const app = await openApp()
   const receiver = await openReceiver((response, _, { json }) =>
     response.writeHead(json.body === 'poison' ? 500 : 200).end(),
@@ -182,7 +182,7 @@ test('a message that its receiver refuses holds up no other one', async () => {
   expect(await waiting(app)).toBeGreaterThan(0)
 })
 
-test('a receiver that takes nothing has a bounded number of pushes tried, and gets the rest once it does', async () => {
+test('a receiver that accepts nothing has a bounded number of pushes in progress, and gets the rest once it accepts', async () => {
   const app = await openApp()
   let isUp = false
   const receiver = await openReceiver((response, _, letter) =>
@@ -226,7 +226,7 @@ test('closing does not wait for a silent receiver, and the push is sent by the n
   expect(letters.map(({ json }) => json.body)).toEqual(['kept', 'kept'])
 })
 
-test('what is stored, and of which nobody was told, is found as long as anything is left', async () => {
+test('a stored push without a notification is found as long as anything is left', async () => {
   const app = await openApp()
   const receiver = await openReceiver((response, _, { json }) =>
     response.writeHead(json.body === 'refused' ? 500 : 200).end(),
@@ -241,7 +241,7 @@ test('what is stored, and of which nobody was told, is found as long as anything
   await receiver.wait(1, ({ json }) => json.body === lost.body)
 })
 
-test('the largest message that a service may be told to take is pushed', async () => {
+test('the largest message that a service can be configured to accept is pushed', async () => {
   const most = 4 * 1024 * 1024 - 1024
   const app = await openApp({ limits: { maxMessagesPostSize: most, maxWebhookBody: 2 * most } })
   const receiver = await openReceiver()

@@ -1,4 +1,4 @@
-// One POST to a subscriber: to a public address or an allowed one, once, without following anywhere.
+// One POST to a subscriber: to a public address or an allowed one, once, without following redirects.
 
 import type { LookupAddress } from 'node:dns'
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
@@ -15,11 +15,11 @@ export type PostOutcome = 'delivered' | 'failed' | 'late' | 'forbidden'
 export interface WebhookTerms {
   readonly timeoutMs: number
   readonly allowed: readonly AddressRange[]
-  /** Looks its name up. */
+  /** Resolves its name. */
   readonly names?: Names
-  /** Ends it, and says nothing of the subscriber. */
+  /** Ends it, without a result for the subscriber. */
   readonly signal?: AbortSignal
-  /** Hears why it was not delivered. */
+  /** Receives why it was not delivered. */
   readonly onFailure?: (why: string) => void
 }
 
@@ -33,7 +33,7 @@ class LateError extends Error {
   override readonly name = 'LateError'
 }
 
-// Enough for a polite answer; more is not listened to.
+// Enough for a normal answer; more is not read.
 const MAX_ANSWER_BYTES = 65_536
 
 /** Throws the signal's reason. */
@@ -50,7 +50,7 @@ export async function postLetter(
     method: 'POST',
     headers: { ...headers, 'Content-Length': Buffer.byteLength(body) },
     lookup: guardedLookup(allowed, (host) => names.addressesOf(host, timeoutMs)),
-    // A connection of its own: one that is kept open has been judged for another request.
+    // A new connection: the address of one that is kept open was checked for another request.
     agent: false,
   }
   try {
@@ -66,7 +66,7 @@ export async function postLetter(
   }
 }
 
-/** Without the address, which the operator of the subscriber may keep to himself. */
+/** Without the address, which the operator of the subscriber may want to keep secret. */
 function wordsOf(error: unknown): string {
   if (error instanceof LateError) return error.message
   if (error instanceof ForbiddenAddressError) return FORBIDDEN
@@ -75,12 +75,12 @@ function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The host without the brackets that stand around an IPv6 address. */
+/** The host without the brackets around an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
-/** One signal for both ends; nothing of it is left on the one that lives longer. */
+/** One signal for both ends; no listener stays on the longer-lived one. */
 async function statusInTime(
   url: URL,
   options: RequestOptions,
@@ -91,7 +91,7 @@ async function statusInTime(
   const end = (): void => ending.abort()
   if (signal?.aborted) end()
   signal?.addEventListener('abort', end, { once: true })
-  // What is said behind the status is listened to until then.
+  // The rest of the answer is read until then.
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -117,14 +117,14 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
       resolveStatus(answer.statusCode ?? 0)
     })
     sent.on('error', reject)
-    // Of an answer that turns to another protocol (101) Node tells nothing but this.
+    // For an answer that switches protocols (101) Node emits only this.
     sent.on('close', () => reject(new Error('the connection ended without an answer')))
     options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
     sent.end(body)
   })
 }
 
-/** Whoever answers at length, or slowly, has answered all the same. */
+/** A long or slow answer is still an answer. */
 function drain(answer: IncomingMessage): void {
   let bytes = 0
   answer.on('error', () => undefined)
@@ -134,7 +134,7 @@ function drain(answer: IncomingMessage): void {
   })
 }
 
-/** Refuses a name that leads to an address which must not be reached. */
+/** Rejects a name that leads to an address which must not be reached. */
 function guardedLookup(
   allowed: readonly AddressRange[],
   addressesOf: (host: string) => Promise<LookupAddress[]>,

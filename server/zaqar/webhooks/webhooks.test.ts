@@ -23,7 +23,7 @@ function use<Used extends AsyncDisposable>(one: Used): Used {
   return one
 }
 
-/** Two retries, at once. */
+/** Two retries without a delay. */
 const FAST = atOnce(2)
 
 async function setup(options: TestAppOptions = {}, answer?: Parameters<typeof startReceiver>[0]) {
@@ -32,7 +32,7 @@ async function setup(options: TestAppOptions = {}, answer?: Parameters<typeof st
   return { app, receiver }
 }
 
-test('a subscriber is asked first, and gets each message posted after it has confirmed, to the letter', async () => {
+test('a subscriber is asked first, and gets each message posted after it has confirmed, unchanged', async () => {
   const { app, receiver } = await setup()
   const id = await subscribe(app, receiver.url)
   await post(app, 'too early')
@@ -55,7 +55,7 @@ test('a subscriber is asked first, and gets each message posted after it has con
   expect(json.confirmed).toBe(true)
 })
 
-test('the confirmation names its queue and project and is signed for that subscription alone', async () => {
+test('the confirmation names its queue and project and is only signed for that subscription', async () => {
   const { app, receiver } = await setup()
   const id = await subscribe(app, receiver.url)
 
@@ -73,7 +73,7 @@ test('the confirmation names its queue and project and is signed for that subscr
   })
 })
 
-test('a push that fails is tried again, and then is delivered once', async () => {
+test('a push that fails is retried, and then is delivered once', async () => {
   const { app, receiver } = await setup({}, (response, _, { json }) => {
     const tries = receiver.received.filter((letter) => letter.json.id === json.id && isNotification(letter))
     response.writeHead(isNotification({ json } as never) && tries.length < 3 ? 500 : 204).end()
@@ -134,7 +134,7 @@ test('a delayed message is pushed when it becomes visible', async () => {
   expect(await visible()).toHaveLength(1)
 })
 
-test('what is posted once the clock of Redis has stepped back is pushed', async () => {
+test('messages posted after the clock of Redis has stepped back are pushed', async () => {
   const namespace = `t-${randomUUID()}`
   const { app, receiver } = await setup({ namespace })
   const before = perilune(ioredis(app.client), { namespace })
@@ -191,7 +191,7 @@ test('a subscription that was removed, purged, or ended with its queue gets noth
     const id = await subscribe(app, receiver.url)
     await confirm(receiver, at + 1)
     expect((await end(id)).status).toBe(204)
-    await post(app, 'nobody hears this')
+    await post(app, 'no one hears this')
   }
 
   await subscribe(app, receiver.url)
@@ -216,7 +216,7 @@ test('a push for a subscription that was removed is not sent to the next one of 
   expect(receiver.received.filter(isNotification)).toHaveLength(1)
 })
 
-test('a subscriber that says no is told so and gets nothing', async () => {
+test('a subscriber that declines gets a farewell and no messages', async () => {
   const { app, receiver } = await setup()
   const id = await subscribeAndConfirm(app, receiver)
 
@@ -228,7 +228,7 @@ test('a subscriber that says no is told so and gets nothing', async () => {
   expect(receiver.received.filter(isNotification)).toEqual([])
 })
 
-test('a subscriber that never answers is given up in time, and holds nobody else up', async () => {
+test('a subscriber that never answers is given up in time, and holds up no other one', async () => {
   const limits = { webhookTimeoutMs: 300, webhookConcurrency: 2 }
   const { app, receiver } = await setup({ limits })
   const silent = use(await startReceiver((response, before) => before === 0 && response.end()))
@@ -241,7 +241,7 @@ test('a subscriber that never answers is given up in time, and holds nobody else
   await silent.wait(6, isNotification)
 })
 
-test('an answer without end is a delivery, and is not listened to', async () => {
+test('an endless answer is a delivery, and is not read to the end', async () => {
   const { app, receiver } = await setup({}, (response, _, letter) => {
     if (!isNotification(letter)) return response.end()
     const pour = setInterval(() => response.write('x'.repeat(100_000)), 1)
@@ -256,11 +256,11 @@ test('an answer without end is a delivery, and is not listened to', async () => 
   expect(receiver.received.filter(isNotification)).toHaveLength(1)
 })
 
-test('what one process confirms, another one pushes', async () => {
+test('a confirmation through one process is pushed by another one', async () => {
   const namespace = `t-${randomUUID()}`
   vi.stubEnv('PERILUNE_SIGNING_SECRET', 'shared')
   const { app: one, receiver } = await setup({ namespace })
-  // It would not look again for an hour: it must be told.
+  // It would not look again for an hour: it must be notified.
   const limits = { metadataFreshMs: 3_600_000 }
   const other = use(await startApp(inject('redisPort'), { namespace, limits }))
   vi.stubEnv('PERILUNE_SIGNING_SECRET', '')

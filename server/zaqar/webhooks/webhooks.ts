@@ -28,7 +28,7 @@ export interface WebhooksParts {
   readonly registry: Registry
   readonly settings: ZaqarSettings
   readonly sender: Sender
-  /** Hears of what fails in the background. */
+  /** Receives errors of background work. */
   readonly onError: (error: unknown) => void
 }
 
@@ -44,7 +44,7 @@ export class Webhooks {
   readonly #courier: Courier
   readonly #caretaker: Caretaker
   readonly #sender: LetterSender
-  /** Bytes of questions under way. */
+  /** Bytes of questions being sent. */
   readonly #questions = new Budget(QUESTION_BYTES)
 
   constructor(parts: WebhooksParts) {
@@ -83,12 +83,12 @@ export class Webhooks {
     })
   }
 
-  /** What is under way may end by itself; the rest is done after the next start, or by others. */
+  /** Running work may end within the limit; the rest is done after the next start, or by other processes. */
   async close(withinMs: number): Promise<void> {
     await Promise.all([this.#news.close(), this.#agenda.close(withinMs)])
   }
 
-  /** Stores what is to be pushed. Once this has resolved, no push of these messages is lost. */
+  /** Stores the pushes. Once this has resolved, no push of these messages is lost. */
   async announce(
     place: QueuePlace,
     messages: readonly NewMessage<string>[],
@@ -108,7 +108,7 @@ export class Webhooks {
     return entry
   }
 
-  /** Null when there is no such subscription. */
+  /** Null if the subscription does not exist. */
   async change(
     place: QueuePlace,
     id: string,
@@ -121,7 +121,7 @@ export class Webhooks {
     return changed
   }
 
-  /** Who confirms gets what is posted from then on. Null when there is no such subscription. */
+  /** A confirmed subscription gets messages posted from then on. Null if the subscription does not exist. */
   async confirm(place: QueuePlace, id: string, confirmed: boolean): Promise<QueueSubscription | null> {
     const { subscriptions } = this
     const marker = await this.#pushes.endMarker(place)
@@ -143,14 +143,14 @@ export class Webhooks {
     if (await this.subscriptions.remove(place, id)) await this.#news.tell(place)
   }
 
-  /** Ends all subscriptions of a queue. Pushes that wait are not sent. */
+  /** Ends all subscriptions of a queue. Waiting pushes are not sent. */
   async clear(place: QueuePlace): Promise<void> {
     const wereSome = await this.subscriptions.clear(place)
     await this.#pushes.clear(place)
     if (wereSome) await this.#news.tell(place)
   }
 
-  /** Sends a subscriber a question, and tells the other processes that the subscriptions have changed. */
+  /** Sends a subscriber a question, and notifies the other processes of changed subscriptions. */
   async #ask(
     place: QueuePlace,
     { id, subscription }: SubscriptionEntry,
@@ -188,7 +188,7 @@ export class Webhooks {
     else await this.#agenda.askAgain(turn, question, `${delay}s`)
   }
 
-  /** Whoever has taken a letter at once is served with those that do. */
+  /** A receiver that has accepted a letter fast is served by the fast queue. */
   async #noteQuickness({ place, id, subscription: { key } }: Addressee, slow: boolean): Promise<void> {
     await this.subscriptions.change(place, id, (known) =>
       known.key === key ? { ...known, progress: { ...known.progress, slow } } : known,

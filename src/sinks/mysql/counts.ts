@@ -1,5 +1,5 @@
-// How MySQL and MariaDB count rows. Numbers are not given in the order of commits, so a column of the row itself says whether
-// it was taken: rows that somebody is still writing are skipped, and found by a later roll-up.
+// How MySQL and MariaDB count rows. Their numbers do not follow the order of commits, so a column of the row itself
+// marks it as counted. Rows that a transaction is still writing are skipped, and found by a later roll-up.
 
 import type { OutboxEntry } from '../../counters/count-source.ts'
 import { causesOf } from '../sql/access.ts'
@@ -21,9 +21,12 @@ import { MYSQL_REFUSED } from './refused.ts'
 import { asText, hexOf, inSchema, name, plain, tableOf, text } from './words.ts'
 
 export interface MysqlEvents extends EventsOptions {
-  /** The column that says whether a row was counted, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index; default `counted`. */
+  /**
+   * The column that marks counted rows, `BIGINT NOT NULL DEFAULT 0` or `BIGINT NULL`, with an index. Default:
+   * `counted`.
+   */
   readonly counted?: string
-  /** The primary key, or another of one column, of integers: rows are marked by it; default `id`. */
+  /** The primary key, or another unique column, of integers: rows are marked by it. Default: `id`. */
   readonly key?: string
 }
 
@@ -52,7 +55,7 @@ export const MYSQL_COUNTS: CountDialect = {
           GROUP BY s.index_name HAVING COUNT(*) = 1 AND MAX(s.column_name) = k.column_name)
         AND EXISTS (SELECT 1 FROM information_schema.statistics s WHERE ${describes('s', [found.schema, found.name])}
           AND s.column_name = c.column_name AND s.seq_in_index = 1)`),
-    problem: `the column ${mark} of ${table} is no BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is no integer NOT NULL with a unique index of its own`,
+    problem: `the column ${mark} of ${table} is not BIGINT NOT NULL DEFAULT 0 or BIGINT NULL with an index, or its key ${number} is not an integer NOT NULL with a unique index of its own`,
   }),
   enter: (schema, counters) =>
     plain(
@@ -104,7 +107,7 @@ function idOf({ id, idColumn }: EventsPlace): string {
   return asText(`e.${name(id)}`, idColumn)
 }
 
-/** Ids of a group are the same bytes: to a collation those that end in blanks may be equal to those that do not. */
+/** Ids are grouped by their bytes: a collation may treat ids with trailing blanks as equal to those without. */
 function bytesOf(id: string): string {
   return `CAST(${id} AS BINARY)`
 }
@@ -117,7 +120,7 @@ function isWaiting({ mark, isMarkedFromZero }: EventsPlace): string {
   return `e.${name(mark)} ${isMarkedFromZero ? '= 0' : 'IS NULL'}`
 }
 
-/** The outbox has its times in UTC, whatever the session has. */
+/** The outbox stores its times in UTC, whatever the time zone of the session. */
 function ageOf({ at, isShared }: Events): string {
   if (at === null) return 'NULL'
   return `TIMESTAMPDIFF(MICROSECOND, e.${name(at)}, ${isShared ? 'UTC_TIMESTAMP(3)' : 'NOW(3)'}) / 1000`
@@ -152,17 +155,18 @@ async function take(
   return { ...taken, more, until: more ? last : '' }
 }
 
-/** Rows that are locked, by their keys, and what they come to. */
+/** Locked rows, by their keys, and their sums. */
 interface Locked {
   readonly keys: readonly bigint[]
-  /** As `eventRow` reads them. */
+  /** In the form that `eventRow` reads. */
   readonly sums: readonly Row[]
 }
 
 /**
- * Locks rows that wait, the oldest first. To lock what the index of the marks tells costs many times what locking by key does, so
- * rows are looked up without a lock, and locked by their keys if they still wait. Where that leaves any out, for somebody
- * holds it or has taken it, the index is locked all the same: it goes on behind them, however many they are.
+ * Locks waiting rows, the oldest first. Locking through the index of the marks costs many times more than locking by
+ * key. So rows are looked up without a lock, and locked by key if they still wait. If that leaves any out, because
+ * another transaction holds or has taken them, the index is locked after all: a scan of it continues after those rows,
+ * however many they are.
  */
 async function lockWaiting(
   runner: SqlRunner,
@@ -175,7 +179,7 @@ async function lockWaiting(
   const waiting = `FROM ${from} e WHERE ${own(events, counters)} AND ${isWaiting(events)} ORDER BY ${number} LIMIT ${limit}`
   const found = keysOf(await runner.rows(plain(`SELECT CAST(${number} AS CHAR) AS at ${waiting}`)))
   if (found.length === 0) return { keys: [], sums: [] }
-  // Said in another way, or the index of the marks could be taken for this, too.
+  // Written differently, so that the optimizer does not use the index of the marks here.
   const known = `${isAmong(number, found)} AND COALESCE(e.${name(events.mark)}, 0) = 0`
   const sums = await runner.rows(
     plain(`SELECT ${hexOf(`MIN(${id})`)} AS id_hex, CAST(SUM(${amount}) AS CHAR) AS amount, COUNT(*) AS events
@@ -194,10 +198,10 @@ function keysOf(rows: readonly Row[]): bigint[] {
   return rows.map(({ at }) => BigInt(String(at)))
 }
 
-/** MariaDB takes a list of a thousand and more for a table, and may read all of the other one for it. */
+/** MariaDB converts a list of 1,000 or more values to a table, and may then read the whole other table. */
 const LONGEST_LIST = 500
 
-/** A range, where keys follow each other, costs less to read and to look up than a list of them. */
+/** Consecutive keys become a range, which costs less to parse and to look up than a list. */
 function isAmong(number: string, keys: readonly bigint[]): string {
   const runs = runsOf(keys)
   const ranges = runs.filter(({ from, to }) => from < to)
@@ -215,7 +219,7 @@ interface Run {
   to: bigint
 }
 
-/** Of keys in their order. */
+/** The keys must be sorted. */
 function runsOf(keys: readonly bigint[]): Run[] {
   const runs: Run[] = []
   for (const at of keys) {
@@ -226,7 +230,7 @@ function runsOf(keys: readonly bigint[]): Run[] {
   return runs
 }
 
-/** The greatest key of a row that was not taken. */
+/** The greatest key of a row that was not counted. */
 async function newest(runner: SqlRunner, events: EventsPlace, counters: string): Promise<string> {
   const number = name(events.key)
   const [row] = await runner.rows(
@@ -239,7 +243,7 @@ async function newest(runner: SqlRunner, events: EventsPlace, counters: string):
 /** Less than any key. */
 const MIN = String(-(2n ** 63n))
 
-/** INSERT IGNORE would hide other errors, too. A duplicate key ends the statement, and not the transaction. */
+/** INSERT IGNORE would hide other errors, too. A duplicate key fails the statement, but not the transaction. */
 async function add(
   runner: SqlRunner,
   schema: string,

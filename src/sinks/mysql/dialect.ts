@@ -1,5 +1,5 @@
-// How MySQL and MariaDB say it. Statements have no placeholders: text is written as its bytes, which no sql_mode reads
-// in another way.
+// The SQL of MySQL and MariaDB. Statements have no placeholders: text is written as its bytes, which every sql_mode
+// reads the same way.
 
 import type { Change } from '../../counters/sink.ts'
 import {
@@ -18,11 +18,11 @@ import { isOfRows, meaningOf } from './errors.ts'
 import { MYSQL_REFUSED } from './refused.ts'
 import { asText, bitsOf, hexOf, inSchema, isInteger, name, plain, tableOf, text } from './words.ts'
 
-/** A long statement is slow to read for the server: its time grows with the square of what it changes. */
+/** The server is slow to parse a long statement: the time grows with the square of the number of changes. */
 const MOST_UPDATED = 100
 const MOST_INSERTED = 1000
 
-/** A word of MySQL. */
+/** A reserved word of MySQL. */
 const PARTITION = '`partition`'
 
 export const MYSQL: Dialect = {
@@ -52,7 +52,7 @@ export const MYSQL: Dialect = {
       FROM information_schema.columns c JOIN information_schema.tables t
       LEFT JOIN information_schema.engines e ON e.engine = t.engine
       WHERE ${describes('c', table)} AND ${describes('t', table)}`),
-  // No trigger can leave a row out.
+  // No trigger of MySQL can drop a row.
   flaws: () => plain('SELECT NULL AS flaw FROM DUAL WHERE FALSE'),
   carefully: [],
   isCount: (type) => /^bigint(\(\d+\))?$/i.test(type),
@@ -81,7 +81,7 @@ export const MYSQL: Dialect = {
       VALUES (${text(counters)}, ${partition}, ${epoch}, 0, '')`),
   prune: (schema, counters, partition) => {
     const lines = linesOf(counters, partition)
-    // The table that is deleted from is only read through one that is made of it.
+    // MySQL only reads from the table of a DELETE through a derived table.
     const last = (seq: string, kept: number): string => `${seq} AND epoch < (SELECT epoch FROM (SELECT epoch
       FROM ${ledgerIn(schema)} WHERE ${lines} AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1}) kept)`
     return plain(`DELETE FROM ${ledgerIn(schema)} WHERE ${lines}
@@ -92,7 +92,7 @@ export const MYSQL: Dialect = {
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
   hold: (schema, { counters, partition, epoch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = seq WHERE ${ledgerRow(counters, partition, epoch)}`),
-  // Locked, it is what was committed last: a transaction may have begun to see the database before it waited for this line.
+  // With a lock it reads the last commit: the transaction may have taken its snapshot before it waited for this row.
   standing: (schema, { counters, partition, epoch }) =>
     plain(`SELECT seq, CAST(batch AS CHAR) AS batch FROM ${ledgerIn(schema)}
       WHERE ${ledgerRow(counters, partition, epoch)} LOCK IN SHARE MODE`),
@@ -118,10 +118,11 @@ export const MYSQL: Dialect = {
 function insertion(place: TargetPlace, changes: readonly Change[]): ChangeStatement {
   const [ids, count] = [name(place.id), name(place.value)]
   const rows = changes.map((change) => `(${key(change.id, place.idColumn)}, ${change.delta})`)
-  // Any unique index makes a duplicate. That of another column is an error here: it is the row of another counter.
+  // Any unique index causes a duplicate. A duplicate in another column is an error here: it is the row of another
+  // counter.
   const { sql, values } = plain(`INSERT INTO ${tableOf(place)} (${ids}, ${count}) VALUES ${rows.join(', ')}
     ON DUPLICATE KEY UPDATE ${count} = IF(${ids} = VALUES(${ids}), COALESCE(${count}, 0) + VALUES(${count}), (SELECT 1 UNION SELECT 2))`)
-  // A row that was there counts as two, or as none.
+  // An updated row counts as two, or as none.
   return { sql, values, rows: null }
 }
 
@@ -133,7 +134,7 @@ function presentOf({ found, id, idColumn }: TargetPlace, ids: readonly string[])
   return plain(parts.join('\nUNION ALL '))
 }
 
-/** A sum where two ids may be one row, `A` and `a` in most collations. */
+/** A sum, because two ids may be one row, such as `A` and `a` in most collations. */
 function update(place: TargetPlace, changes: readonly Change[]): ChangeStatement {
   const [id, count] = [name(place.id), name(place.value)]
   const ids = changes.map((change) => key(change.id, place.idColumn))
@@ -146,8 +147,8 @@ function update(place: TargetPlace, changes: readonly Change[]): ChangeStatement
 }
 
 /**
- * Selects ids and counts, and `others` behind them; NULL counts as 0. A SELECT for each id where the column decides what is equal,
- * so that each has the row that it would change; integers are equal to nothing else.
+ * Selects ids and counts, followed by `others`; NULL counts as 0. If the column decides which ids are equal, it uses a
+ * SELECT for each id, so that each id gets the row that it would change. An integer only equals itself.
  */
 export function countsOf(place: TargetPlace, ids: readonly string[], others: string): string[] {
   if (ids.length === 0) return []
@@ -159,8 +160,8 @@ export function countsOf(place: TargetPlace, ids: readonly string[], others: str
 }
 
 /**
- * That a row of information_schema is of this table. Each of its tables has to be told by what is known before it is read, or the
- * server opens all tables that there are.
+ * A condition that a row of information_schema belongs to this table. It must name each of its tables by constants, or
+ * the server opens all tables that exist.
  */
 export function describes(
   row: string,
@@ -191,11 +192,11 @@ function ledgerRow(counters: string, partition: number, epoch: number): string {
   return `${linesOf(counters, partition)} AND epoch = ${epoch}`
 }
 
-const MADE_OF_ZERO = 'must be other than 0, for which AUTO_INCREMENT makes another number,'
+const MADE_OF_ZERO = 'must not be 0, for which AUTO_INCREMENT generates another number,'
 
 const TEXT = /^(var)?char|text/i
 
-/** The characters that each character set has. latin1 has others where control characters would be. */
+/** The characters that each character set has. latin1 has other characters in the place of control characters. */
 const CHARACTERS: Readonly<Record<string, RegExp>> = {
   ascii: /^\p{ASCII}*$/u,
   latin1: /^[\p{ASCII}\u{a0}-\u{ff}]*$/u,
@@ -214,7 +215,7 @@ function misfit(id: string, column: Column): string | undefined {
 }
 
 function narrowMisfit(id: string, { charset }: Column): string | undefined {
-  return CHARACTERS[charset ?? '']?.test(id) === false ? `must be of the characters of ${charset}` : undefined
+  return CHARACTERS[charset ?? '']?.test(id) === false ? `must only have characters of ${charset}` : undefined
 }
 
 export function inParts<Item>(items: readonly Item[], size: number): Item[][] {

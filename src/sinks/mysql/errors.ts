@@ -1,22 +1,22 @@
-// What errors of MySQL and MariaDB mean, by their numbers.
+// The meaning of the errors of MySQL and MariaDB, by their numbers.
 
 import type { SinkErrorCode } from '../../counters/errors.ts'
 import { causesOf } from '../sql/access.ts'
 
-/** The server takes no writes, and did when the connection was made: it is the primary no more. */
+/** The server accepts no writes, but did when the connection was made: it is no longer the primary. */
 const READ_ONLY = [1290, 1792, 1836]
 
 export function isReadOnly(error: unknown): boolean {
   return causesOf(error).some((one) => READ_ONLY.includes(Number((one as { errno?: unknown }).errno)))
 }
 
-/** What a transaction is to be can be said before it begins only. */
+/** Characteristics of a transaction can only be set before it begins. */
 export function isWithinTransaction(error: unknown): boolean {
   return (error as { errno?: unknown } | null)?.errno === 1568
 }
 
 const MEANINGS: Readonly<Record<SinkErrorCode, readonly number[]>> = {
-  // Also what was ended for its time, or by somebody, and what met a change of the table.
+  // Includes statements that timed out or were killed, and those that met a change of the table.
   'sink-busy': [1213, 1205, 1020, 1317, 1412, 1969, 3024, 3101, 3572],
   'sink-unreachable': [
     1040,
@@ -47,7 +47,7 @@ const OF_THE_SERVER = new Set([
 const LOST = /^(ECONN.*|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_.*)$/
 const CLOSED = /closed state|connection is (closed|lost)/i
 
-/** The state of what somebody signals: a number beside it is of his choice, and says nothing of the server. */
+/** The SQLSTATE of a SIGNAL: its author chooses the error number, which therefore does not describe the server. */
 const SIGNALLED = '45000'
 
 export function isOfRows(error: object): boolean {

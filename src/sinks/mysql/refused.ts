@@ -1,15 +1,15 @@
-// How MySQL and MariaDB keep what they refused.
+// How MySQL and MariaDB store refused changes.
 
 import type { RefusedTable } from '../sql/dialect.ts'
 import { exactly, hexOf, inSchema, plain, text } from './words.ts'
 
 interface MysqlRefused extends RefusedTable {
-  /** Selects ids, nothing, what was refused of them, and `others` behind that. */
+  /** Selects ids, NULL, their refused changes, followed by `others`. */
   among(schema: string, counters: string, ids: readonly string[], others: string): string[]
 }
 
 export const MYSQL_REFUSED: MysqlRefused = {
-  // Ids as bytes, which no collation makes equal to others.
+  // Ids are stored as bytes, which no collation treats as equal to others.
   table: (schema) => `CREATE TABLE IF NOT EXISTS ${refusedIn(schema)} (
     counters VARBINARY(1024) NOT NULL, id VARBINARY(255) NOT NULL, delta VARCHAR(100) CHARACTER SET ascii NOT NULL,
     why VARCHAR(500) CHARACTER SET utf8mb4 NOT NULL, tried DATETIME(6) NOT NULL, PRIMARY KEY (counters, id)) ENGINE=InnoDB`,

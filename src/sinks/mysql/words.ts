@@ -1,4 +1,4 @@
-// Names and text as MySQL and MariaDB write them.
+// Names and text in the syntax of MySQL and MariaDB.
 
 import { type Column, type FoundTable, quote, quoteTable, type Statement } from '../sql/dialect.ts'
 
@@ -22,7 +22,7 @@ export function text(of: string): string {
   return `_utf8mb4 ${of === '' ? "''" : `0x${Buffer.from(of).toString('hex')}`}`
 }
 
-/** The id as people write it, without the zeros of a ZEROFILL, as text that no collation makes equal to another. */
+/** The id as people write it, without the zeros of a ZEROFILL, in a collation where it only equals itself. */
 export function asText(id: string, column: Column): string {
   const plainly = isInteger(column) ? `CAST(${id} + 0 AS CHAR)` : id
   return exactly(plainly)
@@ -32,7 +32,10 @@ export function exactly(of: string): string {
   return `CONVERT(${of} USING utf8mb4) COLLATE utf8mb4_bin`
 }
 
-/** Its bytes, whatever characters the connection has: what it lacks would come as `?`, which is another id. */
+/**
+ * The bytes of the id, whatever the character set of the connection: a missing character would arrive as `?`, which is
+ * another id.
+ */
 export function hexOf(of: string): string {
   return `HEX(${of})`
 }

@@ -1,9 +1,7 @@
-// How PostgreSQL counts rows.
-//
-// A row says which transaction wrote it. All of those below the oldest one that is still open have ended, whatever order
-// they committed in: their rows are there or will never be. A roll-up takes the rows from where the last one ended up to
-// there, so a window is closed before it is read, and windows neither meet nor leave anything out. Transactions are told as
-// text: not every library knows their type.
+// How PostgreSQL counts rows. Each row has the id of its transaction. All transactions below the oldest open one have
+// ended, in whatever order they committed: their rows exist, or never will. A roll-up takes the rows from the end of
+// the last one up to there. So a window is closed before it is read, and windows have neither overlaps nor gaps.
+// Transaction ids travel as text: not every library knows their type.
 
 import type { OutboxEntry } from '../../counters/count-source.ts'
 import {
@@ -25,7 +23,10 @@ import { guarded, POSTGRES_REFUSED } from './refused.ts'
 import { countOf, equal, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
-  /** The column with the transaction of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index; default `tx`. */
+  /**
+   * The column with the transaction id of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index.
+   * Default: `tx`.
+   */
   readonly tx?: string
 }
 
@@ -53,7 +54,7 @@ export const POSTGRES_COUNTS: CountDialect = {
           AND i.indisvalid AND i.indpred IS NULL AND pg_get_expr(d.adbin, d.adrelid) = 'pg_current_xact_id()'`,
       values: [tableOf({ found }), mark],
     },
-    problem: `the column ${mark} of ${table} is no xid8 NOT NULL DEFAULT pg_current_xact_id() with an index`,
+    problem: `the column ${mark} of ${table} is not xid8 NOT NULL DEFAULT pg_current_xact_id() with an index`,
   }),
   enter: (schema, counters) => ({
     sql: `INSERT INTO ${cursorIn(schema)} (counters, version, reached) VALUES ($1, 0, '0') ON CONFLICT DO NOTHING`,
@@ -120,12 +121,12 @@ export const POSTGRES_COUNTS: CountDialect = {
   }),
 }
 
-/** Says so where roll-ups have taken transactions that have not begun: rows of those would wait for none of them. */
+/** Reports roll-ups that have counted transactions which have not begun: rows of those would never be waiting. */
 function flawOf(line: string, said: string): string {
   return `coalesce(${line}.flaw, CASE WHEN ${line}.reached > pg_snapshot_xmax(pg_current_snapshot()) THEN ${said}::text END)`
 }
 
-/** What `$1` is in every statement on events: whose rows they are, where that matters. */
+/** `$1` in every statement on events: the name of the counters, where the table has rows of several. */
 function own({ isShared }: Events): string {
   return isShared ? 'e.counters = $1' : '$1::text IS NOT NULL'
 }
@@ -138,7 +139,10 @@ function ageOf({ at }: Events): string {
   return at === null ? 'NULL::float8' : `extract(epoch FROM clock_timestamp() - e.${name(at)}) * 1000`
 }
 
-/** Whole transactions, for their rows have one number: those of the first even where that alone is more than `limit`. */
+/**
+ * Takes whole transactions, because their rows share one number: at least the first one, even if it has more than
+ * `limit` rows.
+ */
 async function take(
   runner: SqlRunner,
   events: EventsPlace,
@@ -174,15 +178,15 @@ async function take(
   }
 }
 
-/** Transactions. */
+/** Transaction ids. */
 interface Window {
-  /** The oldest that is open. */
+  /** The oldest open one. */
   readonly oldest: string
-  /** The next one that begins. */
+  /** The next one to begin. */
   readonly newest: string
-  /** Of the first row that is to be taken. */
+  /** That of the first row to take. */
   readonly first: string | null
-  /** Of the first one behind those that are. */
+  /** The first one after the rows to take. */
   readonly beyond: string | null
 }
 

@@ -1,4 +1,4 @@
-// How PostgreSQL says it.
+// The SQL of PostgreSQL.
 
 import {
   type Column,
@@ -15,16 +15,19 @@ import { countOf, equal, tableOf } from './words.ts'
 
 const INTEGERS: Readonly<Record<string, bigint>> = { smallint: 15n, integer: 31n, bigint: 63n }
 
-/** An extension is in a schema of somebody's choice. */
+/** An extension may be in any schema. */
 const TEXT = /^(text|character varying|bpchar|name|([^.]+\.)?citext)$/
 
-/** The characters that each encoding of a database has; what it lacks would fail whole statements. SQL_ASCII takes bytes as they come. */
+/**
+ * The characters that each encoding of a database has; a missing one would fail the whole statement. SQL_ASCII accepts
+ * any bytes.
+ */
 const CHARACTERS: Readonly<Record<string, RegExp>> = { UTF8: /^/, SQL_ASCII: /^/, LATIN1: /^[\0-\u{ff}]*$/u }
 
-/** What is longer would be cut off. */
+/** PostgreSQL truncates longer names. */
 const MOST_BYTES_OF_A_NAME = 63
 
-/** Of what a trigger is, as bits of pg_trigger. Such a trigger may fill what an INSERT leaves out. */
+/** Bits of pg_trigger.tgtype. Such a trigger may set columns that an INSERT leaves out. */
 const BEFORE_INSERT_OF_A_ROW = 1 + 2 + 4
 const BEFORE_A_ROW = 1 + 2
 const INSERT_OR_UPDATE = 4 + 16
@@ -42,7 +45,8 @@ export const POSTGRES: Dialect = {
     values: [nameOf(table)],
   }),
   columns: (table) => ({
-    // -1: a character(8) has to be called bpchar, for character would be one of length 1. A domain is what it is made of.
+    // -1: character(8) must be named bpchar, because character would have length 1. A domain is resolved to its base
+    // type.
     sql: `SELECT a.attname AS name, format_type(b.type, -1) AS type,
         CASE WHEN b.type IN ('bpchar'::regtype, 'varchar'::regtype) AND b.modifier > 4
           THEN b.modifier - 4 END AS length,
@@ -80,7 +84,7 @@ export const POSTGRES: Dialect = {
       WHERE row_security_active(to_regclass(t.path)::oid) ORDER BY t.at`,
     values: [tables.map(nameOf), tables.map(([, own]) => own)],
   }),
-  // What is checked at the end would refuse the whole transaction.
+  // A check at the COMMIT would reject the whole transaction.
   carefully: [{ sql: 'SET CONSTRAINTS ALL IMMEDIATE', values: [] }],
   isCount: (type) => type === 'bigint',
   isWhole: (type) => type in INTEGERS,
@@ -139,7 +143,8 @@ export const POSTGRES: Dialect = {
     sql: `SELECT seq, batch FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2 AND epoch = $3`,
     values: [counters, partition, epoch],
   }),
-  // Locked in the order of their keys, as by an INSERT of sorted rows: an UPDATE takes them as they come. Rows that refer to these may be inserted.
+  // Locked in the order of their keys, like an INSERT of sorted rows: an UPDATE has no fixed order. Rows that refer to
+  // these may still be inserted.
   present: (place, ids) => ({
     sql: `SELECT t.${name(place.id)}::text AS id FROM ${tableOf(place)} t
       WHERE t.${name(place.id)} ${equal(place.idColumn)} ANY($1::text[]::${place.idColumn.type}[]) ORDER BY t.${name(place.id)} FOR NO KEY UPDATE`,
@@ -147,7 +152,7 @@ export const POSTGRES: Dialect = {
   }),
   change: (place, changes) => {
     const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
-    // Two ids may be one key, `A` and `a` in a column of citext: PostgreSQL changes a row once a statement.
+    // Two ids may be one key, such as `A` and `a` in a column of citext: PostgreSQL changes a row once per statement.
     const rows = `SELECT c.key, sum(c.delta)::bigint AS delta
       FROM unnest($1::${place.idColumn.type}[], $2::bigint[]) AS c (key, delta) GROUP BY c.key`
     const sql =
@@ -173,6 +178,6 @@ function misfit(id: string, column: Column): string | undefined {
     return `must have at most ${MOST_BYTES_OF_A_NAME} bytes`
   }
   if (CHARACTERS[column.charset ?? '']?.test(id) === false)
-    return `must be of the characters of ${column.charset}`
+    return `must only have characters of ${column.charset}`
   return id.includes('\0') ? 'must not have U+0000' : textMisfit(id, column)
 }

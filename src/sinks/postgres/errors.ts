@@ -1,4 +1,4 @@
-// What errors of PostgreSQL mean.
+// The meaning of the errors of PostgreSQL.
 
 import type { SinkErrorCode } from '../../counters/errors.ts'
 import { causesOf } from '../sql/access.ts'
@@ -10,24 +10,24 @@ const MEANINGS: readonly [RegExp, SinkErrorCode][] = [
 ]
 
 /**
- * Classes of codes that say nothing of the rows: connections, transactions, rights, names, what the server lacks or was told. All
- * others do, those too that a trigger makes up.
+ * Classes of codes that are not about the rows: connections, transactions, rights, names, and missing or disallowed
+ * features of the server. All other codes are about the rows, including codes made up by a trigger.
  */
 const OF_THE_SERVER = /^(0[08ABLPZ]|2[4568D]|3[4BDF]|4[02]|5[3578]|72|F0|HV|XX)...$/
-/** Five characters of a code of PostgreSQL, of which none begins as those of Prisma do. */
+/** The five characters of a PostgreSQL code; none begins like those of Prisma. */
 const STATE = /^(?!P[1-9])[0-9A-Z]{5}$/
-/** Where a policy refuses a row: the code alone would say that rights are missing. */
+/** A policy refuses a row: the code alone would mean missing rights. */
 const POLICY = /row-level security policy/i
 
-/** Where a RAISE of PL/pgSQL comes from. Its code is of somebody's choice, and says nothing of the server. */
+/** The origin of a RAISE of PL/pgSQL. Its author chooses the code, which therefore does not describe the server. */
 const RAISED = 'exec_stmt_raise'
 
-/** The server takes no writes, and did when the connection was made: it is the primary no more. */
+/** The server accepts no writes, but did when the connection was made: it is no longer the primary. */
 export function isReadOnly(error: unknown): boolean {
   return causesOf(error).some((one) => (one as { code?: unknown }).code === '25006')
 }
 
-/** pg tells of a lost connection in words only. */
+/** pg reports a lost connection only by its message. */
 const LOST =
   /connection (terminated|ended|error)|not queryable|timeout exceeded when trying to connect|query read timeout/i
 

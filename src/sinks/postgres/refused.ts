@@ -1,4 +1,4 @@
-// How PostgreSQL keeps what it refused.
+// How PostgreSQL stores refused changes.
 
 import type { RefusedTable } from '../sql/dialect.ts'
 import { refusedIn } from '../sql/quoted-names.ts'
@@ -32,7 +32,7 @@ export const POSTGRES_REFUSED: RefusedTable & { in(schema: string): string } = {
   }),
 }
 
-/** Of two who make a table at once, one would be told that a name is taken, `IF NOT EXISTS` or not. */
+/** If two sessions create a table at once, one fails because the name exists, even with `IF NOT EXISTS`. */
 export function guarded(sql: string): string {
   return `DO $$ BEGIN PERFORM pg_advisory_xact_lock(7146820551921032); ${sql} END $$`
 }

@@ -1,4 +1,4 @@
-// What everything in this folder does with a database: runs statements of a dialect, and says what went wrong.
+// The database access shared by this folder: runs statements of a dialect, and translates errors.
 
 import { SinkError } from '../../counters/errors.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -29,7 +29,7 @@ export class SqlAccess {
     this.#store = store
   }
 
-  /** A statement alone. */
+  /** A statement outside of a transaction. */
   rows(statement: Statement): Promise<readonly Row[]> {
     return this.#try(() => this.#store.rows(statement))
   }
@@ -42,18 +42,21 @@ export class SqlAccess {
     return this.#try(() => this.#store.transaction(work))
   }
 
-  /** Runs a statement of somebody else's transaction. */
-  told<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs a statement in the user's transaction, and translates its errors. */
+  inUserTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#try(work)
   }
 
-  /** Makes a table of ours. One that is there is not made: that would ask for a right that few grant to an application. */
+  /**
+   * Creates a table of Perilune if it is missing. An existing one is left alone: CREATE needs a right that few grant to
+   * an application.
+   */
   async make(table: TableName, definition: string): Promise<void> {
     if ((await this.columns(table)).size > 0) return
     await this.change({ sql: definition, values: [] })
   }
 
-  /** Makes what stands beside a table of ours. */
+  /** Creates an addition to a table of Perilune. */
   async makeBeside({ asked, definition }: LaterMade): Promise<void> {
     if ((await this.#catalog(asked)).length > 0) return
     await this.change({ sql: definition, values: [] })
@@ -64,29 +67,29 @@ export class SqlAccess {
     return new Map(rows.map((row) => [String(row['name']), columnFrom(row)]))
   }
 
-  /** Where a table is that has to be there, and its columns. Throws SinkError. */
+  /** The location of a table that must exist, and its columns. Throws SinkError. */
   async find(table: string): Promise<{ found: FoundTable; columns: Map<string, Column> }> {
     const [row] = await this.#catalog(this.dialect.find(namesOf(table)))
-    if (row === undefined) throw misconfigured(`there is no table ${table}`)
+    if (row === undefined) throw misconfigured(`the table ${table} does not exist`)
     const [schema, name] = [String(row['schema']), String(row['name'])]
     const columns = await this.columns([schema, name])
-    if (columns.size === 0) throw misconfigured(`there is no table ${table}`)
+    if (columns.size === 0) throw misconfigured(`the table ${table} does not exist`)
     return { found: { schema, name, location: String(row['location']) }, columns }
   }
 
-  /** Throws SinkError where rows that are written to a table may not come to be. */
+  /** Throws SinkError if rows written to the table may be dropped. */
   async checkTakesRows(table: string, { schema, name }: FoundTable): Promise<void> {
     const [row] = await this.#catalog(this.dialect.flaws([schema, name]))
     if (row !== undefined) throw misconfigured(`the table ${table} ${String(row['flaw'])}`)
   }
 
-  /** Throws SinkError where row-level security hides rows of a table from whoever asks. */
+  /** Throws SinkError if row-level security hides rows of a table from the role of the connection. */
   async checkShowsRows(tables: readonly TableName[]): Promise<void> {
     const asked = this.dialect.hiding?.(tables)
     const [row] = asked === undefined ? [] : await this.#catalog(asked)
     if (row === undefined) return
     throw misconfigured(
-      `row-level security of the table ${String(row['name'])} applies to the role ${String(row['role'])}, which may not see all rows: take one that owns the table or has BYPASSRLS, or rowLevelSecurity: 'allow'`,
+      `row-level security of the table ${String(row['name'])} applies to the role ${String(row['role'])}, which may not see all rows: use a role that owns the table or has BYPASSRLS, or set rowLevelSecurity: 'allow'`,
     )
   }
 
@@ -110,10 +113,13 @@ export class SqlAccess {
   }
 }
 
-/** An error and its causes: what runs transactions may wrap what the client said, or have it beside its own words, as Prisma does. */
+/**
+ * An error and its causes: a transaction library may wrap the error of the client, or have it next to its own message,
+ * as Prisma does.
+ */
 export function causesOf(error: unknown): object[] {
   const causes: object[] = []
-  // One may be a cause of itself.
+  // An error may be a cause of itself.
   for (let one = error; typeof one === 'object' && one !== null && !causes.includes(one); ) {
     causes.push(one)
     const { cause, meta } = one as { cause?: unknown; meta?: unknown }
@@ -163,12 +169,12 @@ export function checkNames(names: Readonly<Record<string, unknown>>): void {
   }
 }
 
-/** Whether a table or a column is gone that was there: the database came back with a copy of before it was made. */
+/** Whether a table or a column has disappeared: the database came back with a copy from before it was made. */
 function isGone(error: unknown): boolean {
   return error instanceof SinkError && error.code === 'sink-misconfigured' && error.cause !== undefined
 }
 
-/** What is looked up once, and once more after that failed, or after it turned out to be gone. */
+/** A value that is looked up once, and again after a failure, or after its table turned out to have disappeared. */
 export class Known<Value> {
   readonly #look: () => Promise<Value>
   #found: Promise<Value> | undefined
@@ -187,7 +193,7 @@ export class Known<Value> {
     return looking
   }
 
-  /** Work that may be done once more. */
+  /** For work that can be repeated. */
   async use<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
     try {
       return await this.useOnce(work)
@@ -197,7 +203,7 @@ export class Known<Value> {
     return work(await this.get())
   }
 
-  /** Work of a transaction that has failed with it: the next one looks it up. */
+  /** For work in a transaction that has failed with it: the next one looks the value up again. */
   async useOnce<Done>(work: (found: Value) => Promise<Done>): Promise<Done> {
     const found = this.get()
     try {

@@ -1,5 +1,5 @@
-// Connections that a server never answers on: it hangs, or has gone and nobody has closed them. They are closed, or a pool would have none
-// but these for ever, though another server has taken the place of that one.
+// Connections that a server never answers on: it hangs, or it disappeared without closing them. They are closed here.
+// Otherwise a pool would only have such connections forever, even after another server has taken over.
 
 import { SinkError } from '../../counters/errors.ts'
 import { startTimer } from '../../runtime/time/timer.ts'
@@ -8,8 +8,9 @@ import { causesOf } from './access.ts'
 const SILENT_MS = 10_000
 
 /**
- * As what a server answers to the first statement of a transaction, which waits for nobody's lock. Throws SinkError after ten seconds
- * without. Later ones may wait: a server that lives goes on with them, and another connection would wait beside it.
+ * Awaits the answer to the first statement of a transaction, which waits for no lock. Throws SinkError after ten
+ * seconds without an answer. Later statements may wait for locks: a live server completes them, and another connection
+ * would only wait as well.
  */
 export function answeredAtFirst<Answer>(answer: Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -18,7 +19,7 @@ export function answeredAtFirst<Answer>(answer: Promise<Answer>): Promise<Answer
   })
 }
 
-/** Whether the connection is of no more use: what else it is told would wait for the same answer. */
+/** Whether the connection is useless: further statements would wait for the same answer. */
 export function isSilent(error: unknown): boolean {
   return causesOf(error).some((one) => one instanceof Silent)
 }
@@ -27,7 +28,7 @@ class Silent extends SinkError {
   constructor() {
     super(
       'sink-unreachable',
-      `the database has not answered the first statement of a connection for ${SILENT_MS / 1000} seconds`,
+      `the database has not answered the first statement of a connection within ${SILENT_MS / 1000} seconds`,
     )
   }
 }

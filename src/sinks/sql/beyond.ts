@@ -1,4 +1,7 @@
-/** A number that is greater by up to so much, by chance: a copy of the database that goes on by itself gives other ones. */
+/**
+ * A greater number, by a random step of up to `most`: an older copy of the database that continues by itself gives
+ * other numbers.
+ */
 export function beyond(number: number, most: number): number {
   return number + 1 + Math.floor(Math.random() * most)
 }

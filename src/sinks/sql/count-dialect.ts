@@ -1,4 +1,4 @@
-// What each database words and runs for itself to count rows; counts.ts has the order of the statements.
+// The part of counting rows that differs between databases; counts.ts has the order of the statements.
 
 import type { OutboxEntry } from '../../counters/count-source.ts'
 import type { Change } from '../../counters/sink.ts'
@@ -18,33 +18,35 @@ import {
 } from './dialect.ts'
 
 export interface EventsOptions {
-  /** The table of the events: `votes`, or `shop.votes`. Rows are only ever inserted. */
+  /** The table of the events: `votes`, or `shop.votes`. Rows may only be inserted. */
   readonly table: string
-  /** Its column of the counter that an event is for. */
+  /** The column with the id of the counter of an event. */
   readonly id: string
-  /** Its column of integers that are counted; without it each row counts 1. */
+  /** The column of integers to add; without it each row counts 1. */
   readonly amount?: string
-  /** Its column of the time, if `inspect` is to tell how old the oldest row is that is not counted. */
+  /**
+   * The column with the time of an event. `inspect` needs it to report the age of the oldest row that is not counted.
+   */
   readonly at?: string
   /** The table of the counts. */
   readonly target: Target
 }
 
-/** Rows that are counted. */
+/** The rows to count. */
 export interface Events {
   readonly table: string
   readonly id: string
   readonly amount: string | null
   readonly at: string | null
-  /** The column by which it is known what has been counted. */
+  /** The column that shows which rows were counted. */
   readonly mark: string
-  /** The key of the table, where that is needed. */
+  /** The key of the table, where the database needs one. */
   readonly key: string
-  /** Whether a column `counters` says whose rows they are. */
+  /** Whether the table has rows of several counters, distinguished by a column `counters`. */
   readonly isShared: boolean
 }
 
-/** Events whose table is known. */
+/** Events whose table was found. */
 export interface FoundEvents extends Events {
   readonly found: FoundTable
 }
@@ -52,19 +54,19 @@ export interface FoundEvents extends Events {
 /** Events whose columns are known. */
 export interface EventsPlace extends FoundEvents {
   readonly idColumn: Column
-  /** Whether rows that wait have 0 in the column of the mark, and not NULL, where that says whether they were taken. */
+  /** Whether the mark of waiting rows is 0 instead of NULL, in databases that mark each row. */
   readonly isMarkedFromZero: boolean
-  /** Columns that are to stay as they are where rows are marked. */
+  /** Columns that must keep their values when rows are marked. */
   readonly stamped: readonly string[]
 }
 
-/** Where a roll-up stands. */
+/** The progress of roll-ups. */
 export interface RollUpStanding {
   readonly counters: string
   readonly version: number
-  /** The version that the roll-up makes. */
+  /** The version that this roll-up creates. */
   readonly next: number
-  /** How far rows have been taken, where that is a place in their order. */
+  /** The position up to which rows were counted, in databases that count in an order. */
   readonly reached: string
 }
 
@@ -73,36 +75,39 @@ export interface Taken {
   readonly events: number
   readonly reached: string
   readonly more: boolean
-  /** As `RolledUp` has it. */
+  /** As in `RolledUp`. */
   readonly until: string
 }
 
 export interface CountDialect {
   readonly dialect: Dialect
-  /** Makes the table of the roll-ups in a schema, also where another is just doing that. */
+  /** Creates the table of the roll-ups in a schema; safe if another process does so at the same time. */
   cursors(schema: string): string
-  /** Makes the outbox in a schema. */
+  /** Creates the outbox in a schema. */
   outbox(schema: string): string
-  /** Indexes of the outbox that are made by statements of their own. */
+  /** Indexes of the outbox that need statements of their own. */
   outboxIndexes?(schema: string): readonly LaterMade[]
   readonly outboxEvents: Events
-  /** Rows of the user's, as options name them: those of this database among them. Throws InvalidArgumentError. */
+  /** The user's rows, from the options of this database. Throws InvalidArgumentError. */
   eventsOf(options: EventsOptions): Events
-  /** A row when there is what taking events needs besides their columns, `from_zero` as EventsPlace has it; `problem` otherwise. */
+  /**
+   * A row if the table has what counting needs besides the columns of the options, with `from_zero` as in EventsPlace;
+   * otherwise `problem`.
+   */
   suits(events: FoundEvents): { readonly asked: Statement; readonly problem: string }
-  /** Makes the line of counters that were never rolled up; does nothing when it is there. */
+  /** Creates the line of counters that were never rolled up; does nothing if it exists. */
   enter(schema: string, counters: string): Statement
   /** `version` and `reached` of counters. */
   standing(schema: string, counters: string): Statement
-  /** `version`, `reached` and `flaw` of counters, whose line is locked. */
+  /** `version`, `reached` and `flaw` of counters; locks their line. */
   lock(schema: string, counters: string, events: EventsPlace): Statement
   move(schema: string, standing: RollUpStanding): Statement
   /**
-   * Keeps the flaw of a line until somebody takes it away: what it comes of may pass by itself, and rows that were written before that
-   * would still never be taken. Only where lines may have one.
+   * Stores the flaw of a line until an operator removes it: its cause may pass by itself, but rows written before that
+   * would still never be counted. Only for databases whose lines can have a flaw.
    */
   keepFlaw?(schema: string, counters: string, flaw: string): Statement
-  /** Takes rows that were never taken, about `limit`, the oldest first. */
+  /** Takes about `limit` rows that were never counted, the oldest first. */
   take(
     runner: SqlRunner,
     events: EventsPlace,
@@ -111,7 +116,8 @@ export interface CountDialect {
     until: string | undefined,
   ): Promise<Taken>
   /**
-   * Rows of an id, as `idFrom` reads it, `value`, `refused`, `pending`, and of `version` and `reached`: some null. `hint`: how far rows had been taken at least.
+   * Rows of an id, as `idFrom` reads it, `value`, `refused`, `pending`, and of `version` and `reached`, some of them
+   * null. `hint`: a position up to which rows are known to be counted.
    */
   values(
     place: TargetPlace,
@@ -120,17 +126,17 @@ export interface CountDialect {
     ids: readonly string[],
     hint: string,
   ): Statement
-  /** How many rows wait, `most` at most, as `waiting`; `age_ms`, `version`, `reached` and `flaw`. */
+  /** Rows waiting, at most `most`, as `waiting`; also `age_ms`, `version`, `reached` and `flaw`. */
   waiting(schema: string, events: EventsPlace, counters: string, hint: string, most: number): Statement
-  /** An id, as `idFrom` reads it, and `sum` of the rows that were taken. */
+  /** An id, as `idFrom` reads it, and `sum` of its counted rows. */
   sums(events: EventsPlace, standing: RollUpStanding, ids: readonly string[]): Statement
-  /** Enters a change into the outbox, in any transaction; false when its idempotency key is known. */
+  /** Inserts a change into the outbox, in any transaction. Resolves to false if its idempotency key is known. */
   add(runner: SqlRunner, schema: string, counters: string, entry: OutboxEntry): Promise<boolean>
-  /** Forgets rows that were taken and written so long ago. */
+  /** Deletes counted rows that were written longer ago than `olderThanMs`. */
   purge(schema: string, counters: string, olderThanMs: number, most: number): Statement
 }
 
-/** The columns of our outbox. */
+/** The columns of Perilune's outbox. */
 export function outboxEventsOf(marks: Pick<Events, 'mark' | 'key'>): Events {
   return { table: 'perilune_outbox', id: 'id', amount: 'delta', at: 'at', ...marks, isShared: true }
 }
@@ -153,14 +159,14 @@ export interface EventRow {
   readonly amount: bigint
 }
 
-/** A change for each counter; they come in the order of their ids. */
+/** One change per counter, in the order of the ids. */
 export function changesOf(rows: readonly EventRow[]): Change[] {
   const sums = new Map<string, bigint>()
   for (const { id, amount } of rows) {
     if (id !== null) sums.set(id, (sums.get(id) ?? 0n) + amount)
   }
   const changes = [...sums].map(([id, delta]) => ({ id, delta }))
-  // Whoever else writes several of these rows in the order of their keys waits, and does not deadlock.
+  // Sorted by key: other writers that use the same order then wait and do not deadlock.
   return changes.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }
 

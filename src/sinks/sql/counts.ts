@@ -1,8 +1,7 @@
-// Counts of rows in SQL: the order of the statements, which is the same everywhere. Dialects word them, stores run them.
-//
-// A roll-up locks the line of the counters, so that one runs at a time, takes rows that none before it took, adds them to the
-// counts and moves on: all in one transaction. What it tells is read behind that, and whoever reads without the lock sees
-// line, counts and rows in one statement: a row is always in exactly one of the sums.
+// Counts of rows in SQL: the order of the statements, which is the same everywhere. Dialects word them, stores run
+// them. A roll-up locks the line of the counters, so that one runs at a time. It takes rows that were never counted,
+// adds them to the counts and moves the line forward, all in one transaction. Its result is read after that. A read
+// without the lock sees line, counts and rows in one statement, so each row is always in exactly one of the sums.
 
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../../counters/count-source.ts'
 import type { SinkError } from '../../counters/errors.ts'
@@ -41,7 +40,10 @@ interface Ready {
 const MOST_READ = 1000
 const MOST_WAITING = 10_000
 const NOTHING: ReadonlyMap<string, bigint> = new Map()
-/** Versions leave out as many at most: a copy of the database that goes on by itself does not meet what was shown before. */
+/**
+ * Versions skip up to so many numbers: an older copy of the database that continues by itself then does not reuse a
+ * version that was shown.
+ */
 const MOST_LEFT_OUT = 2 ** 20
 
 export class SqlCounts implements CountSource {
@@ -51,7 +53,7 @@ export class SqlCounts implements CountSource {
   protected readonly known: Known<Ready>
   readonly #counting: CountDialect
   protected readonly changing: RowChanges
-  /** How far rows had been taken when this process saw it last. */
+  /** The last position that this process saw. */
   readonly #hints = new Map<string, string>()
 
   /** Throws InvalidArgumentError. */
@@ -88,7 +90,7 @@ export class SqlCounts implements CountSource {
     const misfits: Refusal[] = []
     const { result, refused } = await this.changing.transaction(place, counters, async (runner, change) => {
       const standing = await this.#lock(runner, ready, counters)
-      // Nobody else is told of what is not committed: to them it would be a hint that leaves rows out.
+      // Kept private until the commit: for other calls it would be a hint that leaves rows out.
       const learnt = new Map([[counters, standing.reached]])
       const read = (all: readonly string[]) => this.#read(runner, ready, counters, all, learnt)
       if (recount) await this.#recount(runner, ready, standing, asked, { change, read })
@@ -137,7 +139,7 @@ export class SqlCounts implements CountSource {
     return this.changing.retryRefused(counters)
   }
 
-  /** What there is to tell when no row waits; null: one does. */
+  /** The result if no row waits; null if one does. */
   async #idle(ready: Ready, counters: string): Promise<RolledUp | null> {
     const { waiting, version } = await this.#waiting(ready, counters, 1)
     return Number(waiting) === 0 ? nothingSince(Number(version ?? 0)) : null
@@ -150,7 +152,7 @@ export class SqlCounts implements CountSource {
       const rows = await this.access.rows(this.#counting.waiting(schema, events, counters, hint, most))
       if (!learn(this.#hints, counters, hint, rows)) continue
       const [row = {}] = rows
-      // None of the rows that were written here would seem to wait.
+      // Rows written here would never be found as waiting.
       if (typeof row['flaw'] === 'string') await this.#refuse(schema, counters, row['flaw'])
       return row
     }
@@ -158,7 +160,7 @@ export class SqlCounts implements CountSource {
 
   async #refuse(schema: string, counters: string, flaw: string): Promise<never> {
     const kept = this.#counting.keepFlaw?.(schema, counters, flaw)
-    // Who may only read is refused all the same.
+    // A user that may only read gets the same error.
     if (kept !== undefined) await this.access.change(kept).catch(() => 0)
     throw ahead(flaw, counters)
   }
@@ -177,13 +179,17 @@ export class SqlCounts implements CountSource {
       } else if (isLocked) {
         throw ahead(flaw, counters)
       } else {
-        // The statement may have begun before the one that it waited for: its snapshot is older than the row that it got.
+        // The statement may have begun before the one that it waited for: its snapshot is then older than the row that
+        // it got.
         isLocked = true
       }
     }
   }
 
-  /** Counts what was taken. What is of an id that cannot be in the table is kept beside, and would stop all others; answers it. */
+  /**
+   * Adds the rows that were taken. Changes of ids that the column cannot hold would stop all others: they are kept
+   * apart, and returned.
+   */
   async #count(
     runner: SqlRunner,
     place: TargetPlace,
@@ -200,13 +206,13 @@ export class SqlCounts implements CountSource {
     return misfits
   }
 
-  /** A row that gets nothing is there or not: only one that is made for it would differ. */
+  /** A change of 0 to a row has no effect: it only matters if the row must be created. */
   #worth(changes: readonly Change[], place: TargetPlace): Change[] {
     const creates = place.missing === 'create'
     return changes.filter(({ id, delta }) => this.#fits(place, id) && (creates || delta !== 0n))
   }
 
-  /** Makes what was taken of some counters the sum of its rows. */
+  /** Sets the counts of some counters to the sum of their counted rows. */
   async #recount(
     runner: SqlRunner,
     { place, events }: Ready,
@@ -257,7 +263,7 @@ export class SqlCounts implements CountSource {
     return { version, ...all }
   }
 
-  /** Asked for once, for the first statement would look at every row without it. */
+  /** Read once: without a hint the first statement would look at every row. */
   async #hint(runner: Reader, schema: string, counters: string, hints: Map<string, string>): Promise<string> {
     const known = hints.get(counters)
     if (known !== undefined) return known
@@ -294,15 +300,15 @@ export class SqlCounts implements CountSource {
     const { dialect } = this.#counting
     const amounts = amount === null ? undefined : columnOf(columns, table, amount)
     if (amounts !== undefined && !dialect.isWhole(amounts.type)) {
-      throw misconfigured(`the column ${amounts.name} of ${table} is ${amounts.type}, and no integer`)
+      throw misconfigured(`the column ${amounts.name} of ${table} is ${amounts.type}, not an integer`)
     }
     const times = at === null || isShared ? undefined : columnOf(columns, table, at)
     if (times !== undefined && !dialect.isTime(times.type)) {
-      throw misconfigured(`the column ${times.name} of ${table} is ${times.type}, and no time with a date`)
+      throw misconfigured(`the column ${times.name} of ${table} is ${times.type}, not a time with a date`)
     }
   }
 
-  /** Whether its rows are marked from 0 on. */
+  /** Whether the marks of waiting rows are 0. */
   async #suit(events: FoundEvents): Promise<boolean> {
     const { asked, problem } = this.#counting.suits(events)
     const [row] = await this.access.rows(asked)
@@ -328,8 +334,8 @@ function nothingSince(version: number): RolledUp {
 }
 
 /**
- * False when the hint that the statement was given was too great, for the database has come back with an old copy: rows are left out
- * then. What other statements have learnt meanwhile says nothing of this one.
+ * False if the hint of the statement was too great, because the database came back with an old copy: then rows were
+ * left out. Positions from other statements do not matter for this one.
  */
 function learn(hints: Map<string, string>, counters: string, hint: string, rows: readonly Row[]): boolean {
   const reached = wholeOf(rows.find((row) => (row['reached'] ?? null) !== null)?.['reached'])

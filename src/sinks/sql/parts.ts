@@ -1,19 +1,19 @@
-// Parts of changes: in one transaction, halved until the rows that the database refuses are alone.
+// Applies changes in one transaction, and halves them until the rows that the database refuses are isolated.
 
 import { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
 import { type Dialect, fitsCount, idFrom, type TargetPlace, type SqlRunner } from './dialect.ts'
 
-/** Parts that have ended the transaction they were tried in, and why the database refused them. */
+/** Parts that have ended their transaction, and the error message of the database. */
 export type Endings = Map<string, string>
 
 const PART = 'perilune_part'
 const MOST_OF_A_REASON = 300
-/** Transactions that are begun anew for one that has ended. */
+/** The number of times a transaction is restarted after one has ended. */
 const MOST_ENDINGS = 50
 
-/** Changes all rows, or throws where that leaves any out. */
+/** Changes all rows, or throws if any is left out. */
 export async function changeAll(
   { dialect }: SqlAccess,
   runner: SqlRunner,
@@ -21,11 +21,11 @@ export async function changeAll(
   changes: readonly Change[],
 ): Promise<void> {
   if (changes.length === 0) return
-  // SQLite, and MySQL where it is not strict, would write the greatest number there is in its place.
+  // SQLite, and MySQL outside of strict mode, would clamp the number to the greatest one.
   if (!changes.every(({ delta }) => fitsCount(delta))) throw new TooMuch(place)
   const there = await presentOf(dialect, runner, place, changes)
   const isThere = ({ id }: Change): boolean => there.has(id)
-  // A row that gets nothing is there already.
+  // A change of 0 to an existing row has no effect.
   const updated = changes.filter((one) => isThere(one) && one.delta !== 0n)
   await run(dialect, runner, { ...place, missing: 'refuse' }, updated)
   const others = changes.filter((one) => !isThere(one))
@@ -33,8 +33,8 @@ export async function changeAll(
 }
 
 /**
- * Ids whose rows need not be made. An INSERT takes a number of a sequence, or of AUTO_INCREMENT, for each row that it meets: where
- * rows are changed all day, a column of 32 bits would have none left for new ones.
+ * Ids whose rows exist. An INSERT uses up a number of a sequence or of AUTO_INCREMENT for each existing row, too: under
+ * constant changes a column of 32 bits would run out of numbers for new rows.
  */
 async function presentOf(
   dialect: Dialect,
@@ -61,7 +61,7 @@ async function run(
   }
 }
 
-/** Whether the database has refused rows, and might take others. */
+/** Whether the database has refused these rows, and might accept others. */
 export function isOfRows({ dialect }: SqlAccess, error: unknown): boolean {
   return causesOf(error).some((one) => one instanceof OfRows || dialect.isOfRows(one))
 }
@@ -79,12 +79,12 @@ export class Parts {
     this.#endings = endings
   }
 
-  /** Changes what the database takes; answers what it refuses. */
+  /** Applies the changes that the database accepts; returns those that it refuses. */
   async change(changes: readonly Change[]): Promise<Refusal[]> {
     if (changes.length === 0) return []
     const why = await this.whyNot(changes)
     if (why === null) return []
-    // More would take too long: what is kept is tried again, and counts where it is kept as well.
+    // More would take too long: the rest is kept and retried, and a value includes what is kept.
     if (changes.length === 1 || this.#endings.size >= MOST_ENDINGS)
       return changes.map((one) => ({ ...one, why }))
     const half = Math.ceil(changes.length / 2)
@@ -92,9 +92,9 @@ export class Parts {
     return [...first, ...(await this.change(changes.slice(half)))]
   }
 
-  /** Why the database refuses a part of it; null: it has taken all. */
+  /** Why the database refuses a part of the change; null if it accepted everything. */
   async whyNot(changes: readonly Change[]): Promise<string | null> {
-    // A constraint may refuse the row that an INSERT brings, though the sum with the one that is there would do.
+    // A constraint may refuse the row of an INSERT, even if its sum with the existing row would be valid.
     const ways = this.#place.missing === 'create' ? (['refuse', 'create'] as const) : (['refuse'] as const)
     let why: string | null = null
     for (const missing of ways) {
@@ -121,7 +121,7 @@ export class Parts {
     return null
   }
 
-  /** Throws Ended where a trigger, or a constraint, has rolled back the whole transaction and not its statement. */
+  /** Throws Ended if a trigger or a constraint has rolled back the whole transaction instead of its statement. */
   async #takeBack(part: string, why: string): Promise<void> {
     try {
       await this.#runner.changes(plain(`ROLLBACK TO SAVEPOINT ${PART}`))
@@ -130,7 +130,10 @@ export class Parts {
     }
   }
 
-  /** How many rows break a rule that is looked at when all is done, and would refuse the whole. A row that is there breaks no other. */
+  /**
+   * How many rows break a rule that is only checked at the end and would reject everything. Existing rows break no
+   * other rule.
+   */
   async #unmet(place: TargetPlace): Promise<number> {
     const { unmet } = this.#access.dialect
     if (unmet === undefined || place.missing === 'refuse') return 0
@@ -143,7 +146,7 @@ function plain(sql: string): { sql: string; values: [] } {
   return { sql, values: [] }
 }
 
-/** That the database refuses rows, or would do something else. */
+/** The database refuses rows, or would write something else. */
 class OfRows extends SinkError {
   constructor(why: string) {
     super('sink-failed', why)
@@ -152,24 +155,24 @@ class OfRows extends SinkError {
 
 class LeftOut extends OfRows {
   constructor({ missing, table }: TargetPlace) {
-    const why = missing === 'refuse' ? 'there is no row of it' : 'the database has left its row out'
+    const why = missing === 'refuse' ? 'it has no row' : 'the database has dropped its row'
     super(`${why} in ${table}`)
   }
 }
 
 class Unmet extends OfRows {
   constructor({ table }: TargetPlace) {
-    super(`a FOREIGN KEY of ${table} that is DEFERRED has no row`)
+    super(`a DEFERRED FOREIGN KEY of ${table} refers to a missing row`)
   }
 }
 
 class TooMuch extends OfRows {
   constructor({ table, value }: TargetPlace) {
-    super(`what is to be added to ${value} of ${table} leaves 64 bits`)
+    super(`the sum for ${value} of ${table} would leave 64 bits`)
   }
 }
 
-/** The transaction is over: what else was done in it has to be done again. */
+/** The transaction has ended: its other work must be repeated. */
 export class Ended extends SinkError {
   readonly part: string
   readonly why: string

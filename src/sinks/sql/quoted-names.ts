@@ -1,4 +1,4 @@
-// Names in `"`, as PostgreSQL and SQLite take them: of columns, of tables, and of the tables of ours.
+// Names in `"`, as PostgreSQL and SQLite use them: of columns, of tables, and of Perilune's tables.
 
 import { quote, quoteTable, type TableName } from './dialect.ts'
 

@@ -1,25 +1,25 @@
-// What makes the rows of counters the sums of their events. Ids that the database takes for one row, as a collation has it, are one
-// counter there: their sums belong together, and are written once.
+// Sets the rows of counters to the sums of their events. Ids that the database treats as one row, because of a
+// collation, are one counter there: their sums are added, and written once.
 
 import type { Change } from '../../counters/sink.ts'
 import { idFrom, type Row, wideOf } from './dialect.ts'
 import type { AddedUp } from './rows-of-counters.ts'
 
-/** By ids, as they are spelt. */
+/** By ids, as they are spelled. */
 export type Sums = ReadonlyMap<string, bigint>
 
 export function sumsFrom(rows: readonly Row[]): Sums {
   return new Map(rows.map((row) => [String(idFrom(row)), wideOf(row, 'sum')]))
 }
 
-/** The spelling that the row of an id has, by the id; none: it has no row. */
+/** The spelling in the row of an id, by the id; ids without a row are missing. */
 export type Owners = ReadonlyMap<string, string>
 
 export function ownersFrom(rows: readonly Row[]): Owners {
   return new Map(rows.map((row) => [String(idFrom(row)), String(idFrom(row, 'own'))]))
 }
 
-/** `counted`: of these ids, of those that have a sum, and of their owners. */
+/** `counted`: the counts of these ids, of ids that have a sum, and of their owners. */
 export function recountOf(
   asked: readonly string[],
   sums: Sums,
@@ -33,7 +33,7 @@ export function recountOf(
   return [...spellings].map(([id, all]) => {
     const others = [...all].filter((one) => one !== id)
     const found = added([...all].map((one) => sums.get(one)))
-    // What was refused of one spelling is kept beside the row that all have.
+    // The refused changes of each spelling belong to the row that all spellings share.
     const known = added([counted.get(id), ...others.map((one) => aside.get(one))])
     return { id, delta: found - known }
   })

@@ -1,15 +1,16 @@
-// Changes of rows: in a few statements, each of which says how many rows it changed; where the database refuses any of them, once
-// more, in halves, until the rows that it refuses are alone. What they were to get is kept in `perilune_refused`, in the same transaction.
+// Changes rows in a few statements, each of which returns how many rows it changed. If the database refuses any, the
+// changes are halved until the refused rows are isolated. The refused changes are kept in `perilune_refused`, in the
+// same transaction.
 
 import type { Change, Refusal, Refusals } from '../../counters/sink.ts'
 import { causesOf, type SqlAccess } from './access.ts'
 import { idFrom, type TargetPlace, type SqlRunner, wholeOf } from './dialect.ts'
 import { changeAll, Ended, type Endings, isOfRows, Parts } from './parts.ts'
 
-/** Changes rows of a target, or throws where that leaves any out. */
+/** Changes rows of a target, or throws if any is left out. */
 export type ChangeRows = (changes: readonly Change[]) => Promise<void>
 
-/** Does work with the target, and once more where a table of ours was gone. */
+/** Runs work with the target, and once more if a table of Perilune had disappeared. */
 export type WithPlace = <Done>(work: (place: TargetPlace) => Promise<Done>) => Promise<Done>
 
 export interface Changed<Result> {
@@ -19,7 +20,7 @@ export interface Changed<Result> {
 
 const MOST_LISTED = 1000
 const MOST_TRIED = 100
-/** How long refused rows are tried again, which is one after the other: flushes wait for it. */
+/** How long refused rows are retried, one after the other: flushes wait for it. */
 const TRYING_MS = 500
 const MOST_BYTES_OF_AN_ID = 255
 
@@ -32,7 +33,7 @@ export class RowChanges implements Refusals {
     this.#withPlace = withPlace
   }
 
-  /** Work in a transaction, which is done with care where the database refuses a row. Throws SinkError. */
+  /** Runs work in a transaction, with care if the database refuses a row. Throws SinkError. */
   async transaction<Result>(
     place: TargetPlace,
     counters: string,
@@ -59,7 +60,7 @@ export class RowChanges implements Refusals {
     })
   }
 
-  /** A transaction in which parts are tried; begun anew where one of them has ended it, and then without that part. */
+  /** A transaction that tries changes in parts. If a part ends the transaction, it is restarted without that part. */
   async #withCare<Result>(work: (runner: SqlRunner, endings: Endings) => Promise<Result>): Promise<Result> {
     const endings: Endings = new Map()
     for (;;) {
@@ -76,7 +77,7 @@ export class RowChanges implements Refusals {
     }
   }
 
-  /** Keeps what no row can be changed for. */
+  /** Keeps changes for which no row can be changed. */
   async keepAll(
     runner: SqlRunner,
     place: TargetPlace,
@@ -119,7 +120,7 @@ export class RowChanges implements Refusals {
     return left > 0 || rows.length === MOST_TRIED
   }
 
-  /** Whether nothing is kept of it any more. */
+  /** Whether none of it is kept any more. */
   async #retry(
     runner: SqlRunner,
     place: TargetPlace,
@@ -142,12 +143,12 @@ export class RowChanges implements Refusals {
 
   async #keep(runner: SqlRunner, { found }: TargetPlace, counters: string, one: Refusal): Promise<void> {
     const { refused } = this.#access.dialect
-    // Nobody can ask for it, and no row can have it.
+    // No caller can ask for such an id, and no row can have it.
     if (Buffer.byteLength(one.id) > MOST_BYTES_OF_AN_ID || one.id.includes('\0')) return
     const lock = refused.lock(found.schema, counters, one.id)
     let [row] = await runner.rows(lock)
     while (row === undefined) {
-      // What is not there cannot be locked, and another epoch may be keeping the same counter just now.
+      // A missing row cannot be locked, and another epoch may be inserting the same counter now.
       await runner.changes(refused.enter(found.schema, counters, one.id))
       ;[row] = await runner.rows(lock)
     }

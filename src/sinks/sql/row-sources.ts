@@ -1,4 +1,4 @@
-// The two kinds of rows that are counted: those of a table of the user's, and those of an outbox of ours.
+// The two sources of rows to count: a table of the user, and an outbox of Perilune.
 
 import type { EventSource, OutboxEntry, OutboxSource } from '../../counters/count-source.ts'
 import { checkOptions } from '../../runtime/values/arguments.ts'
@@ -19,14 +19,14 @@ export class SqlEvents extends SqlCounts implements EventSource {
 }
 
 export interface OutboxOptions extends Target {
-  /** How long an idempotency key is known after it was written; default 24 hours. */
+  /** How long an idempotency key is remembered after it was written, 1 ms to 3,650 days. Default: 24 hours. */
   readonly idempotencyTtl?: Duration
 }
 
-/** Runs statements with what a transaction of the user has; null for what is no such thing. */
+/** Wraps the user's transaction object to run statements; null if it is of another kind. */
 export type RunnerOf<Client> = (client: Client) => SqlRunner | null
 
-/** Whether a client has the method by which it is known. */
+/** Whether a client has the method that identifies it. */
 export function has(client: unknown, method: string): boolean {
   return typeof (client as Record<string, unknown> | null)?.[method] === 'function'
 }
@@ -54,9 +54,14 @@ export class SqlOutbox<Client> extends SqlCounts implements OutboxSource<Client>
       checkFits(this.access, place.table, place.idColumn, entry.id)
       const runner = this.#runnerOf(client)
       if (runner === null) {
-        throw new InvalidArgumentError('client', `must be what your transaction of ${this.name} has`)
+        throw new InvalidArgumentError(
+          'client',
+          `must be the object with which your transaction of ${this.name} runs statements`,
+        )
       }
-      return this.access.told(() => this.#counting.add(runner, place.found.schema, counters, entry))
+      return this.access.inUserTransaction(() =>
+        this.#counting.add(runner, place.found.schema, counters, entry),
+      )
     })
   }
 

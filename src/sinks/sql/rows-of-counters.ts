@@ -1,13 +1,13 @@
-// What rows say of counters, whether each has one of its own or one for each thing that is known of it.
+// Reads rows of counters: one row per counter, or one row per known value of it.
 
 import { idFrom, type Row, wideOf } from './dialect.ts'
 
 export interface AddedUp {
-  /** With what was refused, and what waits. Of those that are known. */
+  /** Values including refused and waiting changes, of the known ids. */
   readonly values: Map<string, bigint>
-  /** What was counted of each: in its row, and refused. */
+  /** The count of each id: in its row, plus refused. */
   readonly counted: Map<string, bigint>
-  /** What was refused of each. */
+  /** The refused changes of each id. */
   readonly aside: Map<string, bigint>
 }
 

@@ -28,7 +28,10 @@ import { checkFits, checkShowsRows, checkTarget, prepareTarget } from './target.
 
 export type { Target } from './dialect.ts'
 
-/** Epochs leave out as many at most: a copy of the database that begins one of its own does not meet one that was begun elsewhere. */
+/**
+ * Epochs skip up to so many numbers: an older copy of the database that begins an epoch then does not reuse one that
+ * was begun elsewhere.
+ */
 const MOST_LEFT_OUT = 2 ** 28
 
 export class SqlSink implements Sink {
@@ -73,7 +76,8 @@ export class SqlSink implements Sink {
     return this.#known.use((target) =>
       this.#access.transaction(async (runner) => {
         const { schema } = target.found
-        // It writes, so it goes where batches go, and what it finds then stays until the end.
+        // It writes, so it reaches the primary like a batch, and its result stays valid until the end of the
+        // transaction.
         await runner.changes(this.#dialect.hold(schema, place))
         const [row] = await runner.rows(this.#dialect.standing(schema, place))
         if (row === undefined) return this.#unknown(runner, target, place)
@@ -110,7 +114,8 @@ export class SqlSink implements Sink {
   async #apply(target: TargetPlace, batch: Batch): Promise<Applied | AppliedInPart> {
     const { schema } = target.found
     const { counters, changes } = batch
-    // Whoever else writes to Redis may have put anything there, and an id may have fitted the column once.
+    // Another writer may have put any data into Redis, and the type of the column may have changed since the id was
+    // accepted.
     const [fitting, others] = this.#sorted(target, changes)
     const { result, refused } = await this.#changing.transaction(target, counters, async (runner, change) => {
       if ((await runner.changes(this.#dialect.advance(schema, batch))) === 0) {
@@ -138,7 +143,7 @@ export class SqlSink implements Sink {
       return why === undefined ? [] : [{ ...change, why }]
     })
     const unfit = new Set(misfits.map(({ id }) => id))
-    // A row that gets nothing is there or not: only one that is made for it would differ.
+    // A change of 0 to a row has no effect: it only matters if the row must be created.
     const fitting = changes.filter(
       ({ id, delta }) => !unfit.has(id) && (delta !== 0n || missing === 'create'),
     )
@@ -155,7 +160,10 @@ export class SqlSink implements Sink {
     return (await this.#isLeft(runner, target.found.schema, batch)) ? 'ahead' : 'behind'
   }
 
-  /** Whether a later epoch has batches. Then Redis was in that, and who is in this one is an old copy of it: it is not SQL that went back. */
+  /**
+   * Whether a later epoch has batches. Then Redis was in that epoch, and its present epoch is from an old copy of
+   * Redis: SQL did not go back.
+   */
   async #isLeft(
     runner: Pick<SqlRunner, 'rows'>,
     schema: string,
@@ -165,7 +173,7 @@ export class SqlSink implements Sink {
     return Number(row?.['latest'] ?? 0) > epoch
   }
 
-  /** An epoch that is not in the ledger may have been there, and is forgotten. */
+  /** An epoch that is missing from the ledger may have existed, and been pruned. */
   async #unknown(
     runner: Pick<SqlRunner, 'rows'>,
     { found }: TargetPlace,
@@ -176,7 +184,7 @@ export class SqlSink implements Sink {
     return isPast ? { seq: null, isPast } : { seq: null }
   }
 
-  /** Where nothing may be deleted, the ledger grows. */
+  /** A user without the right to delete lets the ledger grow. */
   async #prune(schema: string, counters: string, partition: number): Promise<void> {
     try {
       await this.#access.change(this.#dialect.prune(schema, counters, partition))

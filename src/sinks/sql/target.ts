@@ -1,4 +1,4 @@
-// Where counters are written to: options of it, and what has to be true of it.
+// The table of the counters: its options, and its requirements.
 
 import { checkOptions } from '../../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -16,7 +16,10 @@ export function checkTarget({ name, hiding }: Dialect, target: Target, prefix = 
     throw new InvalidArgumentError(`${prefix}missing`, 'must be one of create, refuse')
   }
   if (target.rowLevelSecurity !== undefined && hiding === undefined) {
-    throw new InvalidArgumentError(`${prefix}rowLevelSecurity`, `is of PostgreSQL: ${name} has none`)
+    throw new InvalidArgumentError(
+      `${prefix}rowLevelSecurity`,
+      `is only for PostgreSQL: ${name} has no row-level security`,
+    )
   }
   if (rowLevelSecurity !== 'refuse' && rowLevelSecurity !== 'allow') {
     throw new InvalidArgumentError(`${prefix}rowLevelSecurity`, 'must be one of refuse, allow')
@@ -33,7 +36,7 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   if (!idColumn.isUnique) throw misconfigured(`the column ${id} of ${table} has no unique index of its own`)
   if (!access.dialect.isCount(valueColumn.type)) {
     throw misconfigured(
-      `the column ${value} of ${table} is ${valueColumn.type}, and no integer of 64 bits with a sign`,
+      `the column ${value} of ${table} is ${valueColumn.type}, not a signed integer of 64 bits`,
     )
   }
   const creates = target.missing === 'create'
@@ -58,16 +61,16 @@ export async function checkShowsRows(
   if (rowLevelSecurity === 'refuse') await access.checkShowsRows(tables)
 }
 
-/** A row that cannot be inserted fails also where it is there: the batch would never be written, nor any behind it. */
+/** A row that cannot be inserted also fails if it exists: neither this batch nor any after it would ever be written. */
 function checkInserts(columns: ReadonlyMap<string, Column>, { table, id, value }: FullTarget): void {
   for (const { name, insert } of columns.values()) {
     const isGiven = name === id || name === value
     const [problem, cure] = isGiven
       ? ['GENERATED ALWAYS', 'make it BY DEFAULT']
-      : ['NOT NULL without a default', 'give it one']
+      : ['NOT NULL without a default', 'give it a default']
     if (insert !== (isGiven ? 'never' : 'must')) continue
     throw misconfigured(
-      `the column ${name} of ${table} is ${problem}, so no row can be made: ${cure}, or take missing: 'refuse'`,
+      `the column ${name} of ${table} is ${problem}, so no row can be inserted: ${cure}, or set missing: 'refuse'`,
     )
   }
 }
@@ -78,10 +81,10 @@ export function checkIdColumn({ dialect }: SqlAccess, table: string, column: Col
   if (dialect.isId(column)) return
   const own = column.type === '' ? 'of no type' : column.type
   const type = column.charset === null ? own : `${own} in ${column.charset}`
-  throw misconfigured(`the column ${column.name} of ${table} is ${type}, and ids must be ${dialect.ids}`)
+  throw misconfigured(`the column ${column.name} of ${table} is ${type}, but ids must be ${dialect.ids}`)
 }
 
-/** An id that cannot be in the table is told when it is first asked for, or it would never be written. */
+/** Rejects an id that does not fit the column at its first use; otherwise its increments could never be written. */
 export function checkFits(access: SqlAccess, table: string, column: Column, id: string): void {
   const problem = access.dialect.misfit(id, column)
   if (problem === undefined) return

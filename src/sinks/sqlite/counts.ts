@@ -1,5 +1,5 @@
-// How SQLite counts rows: it has one writer, so they become visible in the order of their numbers. AUTOINCREMENT is what keeps
-// the number of a deleted row from being given away again.
+// How SQLite counts rows: it has one writer, so rows become visible in the order of their numbers. AUTOINCREMENT
+// prevents the number of a deleted row from being used again.
 
 import type { OutboxEntry } from '../../counters/count-source.ts'
 import {
@@ -28,7 +28,7 @@ export const SQLITE_COUNTS: CountDialect = {
   outbox: (schema) => `CREATE TABLE IF NOT EXISTS ${outboxIn(schema)} (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, counters TEXT NOT NULL, idempotency_key TEXT NOT NULL, id TEXT NOT NULL,
     delta INTEGER NOT NULL, at INTEGER NOT NULL, UNIQUE (counters, idempotency_key))`,
-  // The number of a row is the last part of every index. Without these all that is remembered would be read at each flush.
+  // The rowid is the last part of every index. Without these indexes each flush would read all remembered rows.
   outboxIndexes: (schema) => [
     indexOf(schema, 'perilune_outbox_seq', 'counters'),
     indexOf(schema, 'perilune_outbox_at', 'counters, at'),
@@ -41,7 +41,7 @@ export const SQLITE_COUNTS: CountDialect = {
         WHERE type = 'table' AND name = ? AND sql LIKE '%AUTOINCREMENT%'`,
       values: [found.name],
     },
-    problem: `the table ${table} has no key that is INTEGER PRIMARY KEY AUTOINCREMENT`,
+    problem: `the table ${table} has no key INTEGER PRIMARY KEY AUTOINCREMENT`,
   }),
   enter: (schema, counters) => ({
     sql: `INSERT INTO ${cursorIn(schema)} VALUES (?, 0, 0, NULL) ON CONFLICT DO NOTHING`,
@@ -81,7 +81,7 @@ export const SQLITE_COUNTS: CountDialect = {
     values: [counters, counters, most, counters, counters, most, ...flawValues(events), counters],
   }),
   sums: (events, { counters, reached }, ids) => ({
-    // As bytes: a cast leaves the column its collation.
+    // As bytes: a cast keeps the collation of the column.
     sql: `SELECT CAST(e.${name(events.id)} AS TEXT) COLLATE BINARY AS id, ${sumOf(events, 'sum')}
       FROM ${tableOf(events)} e WHERE ${own(events)} AND e.rowid <= ?
         AND e.${name(events.id)} IN (SELECT value FROM json_each(?)) GROUP BY 1`,
@@ -95,7 +95,10 @@ export const SQLITE_COUNTS: CountDialect = {
   }),
 }
 
-/** Says so where roll-ups have taken numbers that the table gives away again, for it was made anew without them: such rows would not seem to wait. */
+/**
+ * Reports roll-ups that have counted numbers which the table will use again, because it was recreated without them:
+ * such rows would never be found as waiting.
+ */
 function flawOf({ found }: EventsPlace): string {
   const given = `SELECT seq FROM ${name(found.schema)}.sqlite_sequence WHERE name = ?`
   return `coalesce(l.flaw, CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END)`
@@ -105,7 +108,7 @@ function flawValues({ table, found }: EventsPlace): string[] {
   return [found.name, `roll-ups are ahead of the numbers of ${table}, which were set back in sqlite_sequence`]
 }
 
-/** How far rows of the counters, a value, have been taken. */
+/** The position up to which rows were counted; its parameter is the name of the counters. */
 function reachedIn(schema: string): string {
   return `coalesce((SELECT reached FROM ${cursorIn(schema)} WHERE counters = ?), 0)`
 }
@@ -117,17 +120,17 @@ function standing(schema: string, counters: string) {
   }
 }
 
-/** Its first value is of the counters, whether they matter or not. */
+/** The first parameter is the name of the counters, even if the table has rows of one name only. */
 function own({ isShared }: Events): string {
   return isShared ? 'e.counters = ?' : '? IS NOT NULL'
 }
 
-/** A column of integers may have anything in a row. */
+/** A column of integers may have any value in a row. */
 function amountOf({ amount }: Events): string {
   return amount === null ? '1' : `CAST(e.${name(amount)} AS INTEGER)`
 }
 
-/** In two parts, as `wideOf` reads them: SUM fails where it leaves 64 bits, and with it whatever else the statement tells. */
+/** In two parts, as `wideOf` reads them: SUM fails when it leaves 64 bits, and the whole statement with it. */
 function sumOf(events: Events, column: string): string {
   const amount = amountOf(events)
   return `SUM(${amount} & 4294967295) AS ${column}, SUM(${amount} >> 32) AS ${column}_high`

@@ -1,4 +1,4 @@
-// How SQLite says it.
+// The SQL of SQLite.
 
 import type { SinkErrorCode } from '../../counters/errors.ts'
 import {
@@ -18,7 +18,7 @@ export const SQLITE: Dialect = {
     counters TEXT NOT NULL, partition INTEGER NOT NULL, epoch INTEGER NOT NULL,
     seq INTEGER NOT NULL, batch TEXT NOT NULL, PRIMARY KEY (counters, partition, epoch)) WITHOUT ROWID`,
   refused: SQLITE_REFUSED,
-  // One file may have another path for each process.
+  // One file may have another path in each process.
   find: ([schema = 'main', own]) => ({
     sql: `SELECT ? AS schema, name, '' AS location FROM ${name(schema)}.sqlite_master
       WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE`,
@@ -42,7 +42,7 @@ export const SQLITE: Dialect = {
     values: [own],
   }),
   carefully: [],
-  // No SAVEPOINT looks at them. They are looked for in the whole table, so only where there are any.
+  // A SAVEPOINT does not check them. The check reads the whole table, so it only runs if the table has any.
   unmet: ({ found: { schema, name: own } }) => ({
     sql: `SELECT COUNT(*) AS unmet FROM pragma_foreign_key_check(?, ?)
       WHERE (SELECT foreign_keys FROM pragma_foreign_keys) AND EXISTS (
@@ -52,7 +52,7 @@ export const SQLITE: Dialect = {
   isCount: (type) => /INT/i.test(type),
   isWhole: (type) => /INT/i.test(type),
   isTime: () => true,
-  // Other types would make numbers of ids, and `1.0` of `1`. Where there is none, 7 and '7' would be two.
+  // Other types would convert ids to numbers, and `1.0` to `1`. Without a type, 7 and '7' would be two ids.
   isId: ({ type }) => /INT|CHAR|CLOB|TEXT|UUID/i.test(type),
   ids: 'INTEGER, TEXT or UUID',
   misfit,
@@ -114,8 +114,9 @@ export const SQLITE: Dialect = {
     const all = JSON.stringify(changes.map((change) => [change.id, String(change.delta)]))
     const rows = 'SELECT value ->> 0 AS id, CAST(value ->> 1 AS INTEGER) AS delta FROM json_each(?)'
     const [into, key, count] = [tableOf(place), name(place.id), name(place.value)]
-    // Two ids may be one row, `A` and `a` in a column with COLLATE NOCASE, and a row is updated once a statement.
-    // CROSS: a table that had ten rows when it was analyzed would be joined the other way round, and the list read for each row of it.
+    // Two ids may be one row, such as `A` and `a` in a column with COLLATE NOCASE, and a statement updates a row once.
+    // CROSS fixes the order: a table that had ten rows when it was analyzed would be the outer one, and the list would
+    // be read for each of its rows.
     const sums = `SELECT o.${key} AS id, SUM(c.delta) AS delta FROM (${rows}) c CROSS JOIN ${into} o ON o.${key} = c.id GROUP BY o.${key}`
     const sql =
       place.missing === 'create'
@@ -132,7 +133,10 @@ export const SQLITE: Dialect = {
   }),
 }
 
-/** The count of a row of `alias` as text, where there is one: NULL counts as 0. A column of integers may have anything in a row. */
+/**
+ * The count of a row of `alias` as text, if the row exists: NULL counts as 0. A column of integers may have any value
+ * in a row.
+ */
 export function countOf({ id, value }: TargetPlace, alias: string): string {
   const count = `CAST(coalesce(${alias}.${name(value)}, 0) AS INTEGER)`
   return `CASE WHEN ${alias}.${name(id)} IS NOT NULL THEN CAST(${count} AS TEXT) END`
@@ -142,7 +146,9 @@ export function tableOf({ found }: Pick<TargetPlace, 'found'>): string {
   return nameOf([found.schema, found.name])
 }
 
-/** SQLite would go on with a rounded number where a sum leaves 64 bits. This fails: the number has no absolute value. */
+/**
+ * SQLite would continue with a rounded number when a sum leaves 64 bits. This fails: the number has no absolute value.
+ */
 function sum(left: string, right: string): string {
   const added = `${left} + ${right}`
   return `CASE typeof(${added}) WHEN 'real' THEN abs(CAST(${left} AS INTEGER) * 0 + -9223372036854775808) ELSE ${added} END`
@@ -154,32 +160,32 @@ function misfit(id: string, { type }: Column): string | undefined {
 }
 
 const OF_ROWS = /^(SQLITE_(CONSTRAINT|ERROR|MISMATCH|TOOBIG)|ERR_SQLITE_ERROR)/
-/** node:sqlite has one code for all. */
+/** node:sqlite has one code for all errors. */
 const OF_THE_FILE =
   /is full|disk I\/O|readonly|out of memory|malformed|unable to open|not a database|locked|busy/i
 
 const GONE = /no such (table|column)/i
 
-/** The low byte of what node:sqlite has as `errcode`. */
+/** The low byte of `errcode` in node:sqlite. */
 const CONSTRAINT = 19
 
-interface Told {
+interface ReportedError {
   readonly code?: string
   readonly errcode?: number
   readonly message?: string
 }
 
-function isOfRows(error: Told): boolean {
+function isOfRows(error: ReportedError): boolean {
   const { code = '', message = '' } = error
   return isConstraint(error) || (OF_ROWS.test(code) && !OF_THE_FILE.test(message) && !GONE.test(message))
 }
 
-/** Of a trigger, too, whose message may have any words: `the poll is locked`. */
-function isConstraint({ code = '', errcode = 0 }: Told): boolean {
+/** Includes triggers, whose message may have any words: `the poll is locked`. */
+function isConstraint({ code = '', errcode = 0 }: ReportedError): boolean {
   return code.startsWith('SQLITE_CONSTRAINT') || (errcode & 0xff) === CONSTRAINT
 }
 
-function meaningOf(error: Told): SinkErrorCode {
+function meaningOf(error: ReportedError): SinkErrorCode {
   const { code = '', message = '' } = error
   if (isConstraint(error)) return 'sink-failed'
   if (/SQLITE_(BUSY|LOCKED)/.test(code) || /database (table )?is locked/.test(message)) return 'sink-busy'

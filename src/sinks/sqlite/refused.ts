@@ -1,4 +1,4 @@
-// How SQLite keeps what it refused.
+// How SQLite stores refused changes.
 
 import type { RefusedTable } from '../sql/dialect.ts'
 import { refusedIn } from '../sql/quoted-names.ts'

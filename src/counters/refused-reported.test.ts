@@ -1,4 +1,4 @@
-// What a database refused is told once, also where the flush that brought it failed for something else.
+// A refusal of the database is reported once, also where the flush that wrote the batch failed for another reason.
 import { SinkError } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
@@ -9,8 +9,8 @@ const REFUSE_ONE = `CREATE TRIGGER judge BEFORE INSERT ON items WHEN NEW.id = 1
   BEGIN SELECT RAISE(ABORT, 'not this one'); END`
 const named = { code: 'sink-refused', refused: [{ id: '1', by: 5 }] }
 
-describe('what was refused', () => {
-  test('is told by the next flush where another partition fails', async () => {
+describe('a refusal', () => {
+  test('is reported by the next flush where another partition fails', async () => {
     const { counters, sink, database, stored } = await setup({ partitions: 4 })
     database.exec(REFUSE_ONE)
     await counters.increment(1, 5)
@@ -29,7 +29,7 @@ describe('what was refused', () => {
     expect(await counters.flush()).toEqual({ batches: 1, counters: 1 })
   })
 
-  test('is told by whoever finds its batch in the database', async () => {
+  test('is reported by a worker that finds its batch in the database', async () => {
     const { counters, another, sink, database } = await setup()
     database.exec(REFUSE_ONE)
     await counters.increment(1, 5)
@@ -37,16 +37,16 @@ describe('what was refused', () => {
     const { apply } = sink
     sink.apply = async (batch) => {
       expect((await apply(batch)) as AppliedInPart).toMatchObject({ refused: [{ id: '1' }] })
-      throw new SinkError('sink-failed', 'nobody was told')
+      throw new SinkError('sink-failed', 'no refusal was reported')
     }
-    await expect(counters.flush()).rejects.toThrow('nobody was told')
+    await expect(counters.flush()).rejects.toThrow('no refusal was reported')
     sink.apply = apply
 
     await expect(another().flush()).rejects.toMatchObject(named)
     expect(await counters.flush()).toEqual({ batches: 0, counters: 0 })
   })
 
-  test('of rows is told by the next flush where a later round fails', async () => {
+  test('of rows is reported by the next flush where a later round fails', async () => {
     const { votes, source, database, insert } = await setupShown({ batchSize: 5 })
     database.exec(REFUSE_ONE)
     insert(1, 5)
@@ -63,7 +63,7 @@ describe('what was refused', () => {
     expect(await votes.flush()).toEqual({ events: 0 })
   })
 
-  test('of rows is told by the next flush where the roll-up ended after its own', async () => {
+  test('of rows is reported by the next flush where the roll-up ended after its own flush', async () => {
     const { votes, source, database, insert, stored } = await setupShown({ deadline: '300ms' })
     await votes.prepare()
     database.exec(REFUSE_ONE)
@@ -85,7 +85,7 @@ describe('what was refused', () => {
     expect(await votes.flush()).toEqual({ events: 0 })
   })
 
-  test('is told by the next flush where whoever asked for this one has left', async () => {
+  test('is reported by the next flush where the caller of this one has aborted', async () => {
     const { votes, source, database, insert } = await setupShown()
     database.exec(REFUSE_ONE)
     insert(1, 5)
