@@ -1,4 +1,4 @@
-// Each host has kept responses of its own, however a request names its host.
+// Each scheme and host has kept responses of its own, however a request names its host.
 
 import { once as event } from 'node:events'
 import { createServer, request, type RequestListener } from 'node:http'
@@ -20,7 +20,10 @@ interface ExpressApp extends RequestListener {
   get(
     path: string,
     middleware: unknown,
-    handler: (request: { host: string; path: string }, response: { send(body: string): void }) => void,
+    handler: (
+      request: { protocol: string; host: string; path: string; headers: Record<string, string> },
+      response: { send(body: string): void },
+    ) => void,
   ): void
 }
 const express: () => ExpressApp = createRequire(import.meta.url)('express')
@@ -31,6 +34,10 @@ type Start = (pages: Cache<KeptResponse>) => Promise<number>
 async function startExpress(pages: Cache<KeptResponse>): Promise<number> {
   const app = express()
   app.set('trust proxy', true)
+  app.get('/scheme', forExpress.responseCache(pages), ({ protocol }, response) => response.send(protocol))
+  app.get('/filter', forExpress.responseCache(pages), ({ headers }, response) =>
+    response.send(String(headers['x-filter'])),
+  )
   app.get('/{*path}', forExpress.responseCache(pages), ({ host, path }, response) =>
     response.send(`${host} ${path}`),
   )
@@ -42,6 +49,10 @@ async function startExpress(pages: Cache<KeptResponse>): Promise<number> {
 
 async function startFastify(pages: Cache<KeptResponse>): Promise<number> {
   const app = fastify({ trustProxy: true, forceCloseConnections: true })
+  app.get('/scheme', { ...forFastify.responseCache(pages) }, async ({ protocol }) => protocol)
+  app.get('/filter', { ...forFastify.responseCache(pages) }, async ({ headers }) =>
+    String(headers['x-filter']),
+  )
   app.get('/*', { ...forFastify.responseCache(pages) }, async ({ host, url }) => `${host} ${url}`)
   onTestFinished(() => app.close())
   return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
@@ -49,8 +60,8 @@ async function startFastify(pages: Cache<KeptResponse>): Promise<number> {
 
 const pagesOf = (): Cache<KeptResponse> => instance().redis.cache<KeptResponse>(randomUUID(), { ttl: '1h' })
 
-async function ask(port: number, headers: Record<string, string>, path = '/'): Promise<string> {
-  const asking = request({ host: '127.0.0.1', port, path, headers, agent: false }).end()
+async function ask(port: number, headers: Record<string, string>, path = '/', content = ''): Promise<string> {
+  const asking = request({ host: '127.0.0.1', port, path, headers, agent: false }).end(content)
   const [answer] = (await event(asking, 'response')) as [AsyncIterable<Buffer>]
   let body = ''
   for await (const bytes of answer) body += String(bytes)
@@ -79,6 +90,28 @@ describe.each(frameworks)('%s', (_, start) => {
       expect(await ask(port, { host: 'backend', 'x-forwarded-host': host })).toBe(`${host} /`)
   })
 
+  test('keeps pages by the scheme that a trusted proxy reports', async () => {
+    const port = await start(pagesOf())
+
+    for (const scheme of ['http', 'https', 'http'])
+      expect(await ask(port, { host: 'a.example', 'x-forwarded-proto': scheme }, '/scheme')).toBe(scheme)
+  })
+
+  test('does not keep the response to a GET with a body, and serves it none', async () => {
+    const port = await start(pagesOf())
+    const asking = (body: string) =>
+      ask(
+        port,
+        { host: 'a.example', 'content-length': String(body.length), 'x-filter': body },
+        '/filter',
+        body,
+      )
+
+    expect(await asking('ada')).toBe('ada')
+    expect(await asking('bob')).toBe('bob')
+    expect(await ask(port, { host: 'a.example' }, '/filter')).toBe('undefined')
+  })
+
   test('does not take a host with a path for the page at that path', async () => {
     const port = await start(pagesOf())
 
@@ -86,12 +119,14 @@ describe.each(frameworks)('%s', (_, start) => {
     expect(await askRaw(port, 'a.example', '/admin/page')).toBe('a.example /admin/page')
   })
 
-  test('keeps pages under host and path, so that they can be invalidated', async () => {
+  test('keeps pages under scheme, host and path, so that they can be invalidated', async () => {
     const pages = pagesOf()
     const port = await start(pages)
     await ask(port, { host: 'a.example:81' }, '/page?q=1')
 
-    await expect.poll(() => pages.getEntry('a.example:81/page?q=1')).toMatchObject({ value: { status: 200 } })
+    await expect
+      .poll(() => pages.getEntry('http://a.example:81/page?q=1'))
+      .toMatchObject({ value: { status: 200 } })
   })
 })
 

@@ -33,7 +33,7 @@ function service(answer: Answering, options: ResponseCacheOptions<Request> = {},
   return {
     get: serve(cache),
     runs: () => runs,
-    kept: async (key = 'shop.example/a?b=1') => {
+    kept: async (key = 'http://shop.example/a?b=1') => {
       await expect.poll(() => cache.getEntry(key)).not.toBe(null)
       return (await cache.getEntry(key)) as FoundValue<KeptResponse>
     },

@@ -15,6 +15,8 @@ const AWAY: ReadonlySet<string> = new Set([
   'store-read-only',
 ])
 const REST_MS = 1000
+/** Without an id: nothing was read. */
+const HEARTBEAT = ': heartbeat\n\n'
 const [LINE_FEED, RETURN, SPACE] = [0x0a, 0x0d, 0x20]
 
 export interface StreamTerms {
@@ -25,20 +27,23 @@ export interface StreamTerms {
   readonly heartbeat: NonNullable<ReadOptions['wait']>
 }
 
-/** The text of the stream from a first page on; the next page is read when the one before has been sent. */
+/**
+ * The text of the stream from a first page on, null if the store was away; the next page is read when the one before has
+ * been sent.
+ */
 export async function* eventStream(
   feed: Feed<string>,
-  first: Page<string>,
+  first: Page<string> | null,
   { options, signal, heartbeat }: StreamTerms,
 ): AsyncGenerator<string, void, undefined> {
-  yield `retry: 1000\n${encodeEvents(first)}`
-  let { next } = first
+  yield `retry: 1000\n${first === null ? HEARTBEAT : encodeEvents(first)}`
+  let next = first?.next ?? options.after
   try {
     for (;;) {
-      const page = await orNull(feed.read({ ...options, after: next, wait: heartbeat, signal }))
+      const from = next === undefined ? {} : { after: next }
+      const page = await orNull(feed.read({ ...options, ...from, wait: heartbeat, signal }))
       if (page === null) {
-        // Without an id: nothing was read.
-        yield ': heartbeat\n\n'
+        yield HEARTBEAT
         await sleep(REST_MS, undefined, { signal })
         continue
       }
@@ -51,7 +56,7 @@ export async function* eventStream(
 }
 
 /** Null if the store is away: a disconnected reader could not reconnect meanwhile. */
-async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
+export async function orNull<Value>(reading: Promise<Value>): Promise<Value | null> {
   try {
     return await reading
   } catch (error) {

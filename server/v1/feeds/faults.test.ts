@@ -15,7 +15,6 @@ const ROUTES = [
   ['GET', '/messages?wait=1s'],
   ['GET', '/messages/1'],
   ['DELETE', '/messages/1'],
-  ['GET', '/tail'],
   ['POST', '/claims', {}],
   ['POST', '/claims?wait=1s', {}],
   ['GET', '/claims/1'],
@@ -32,7 +31,7 @@ const ROUTES = [
   ['DELETE', '/dead-letters/messages/1'],
 ] as const
 
-test('without its store every route answers 503 and says when to retry', async () => {
+test('without its store every route but the tail answers 503 and says when to retry', async () => {
   await using faults = await behindProxy()
   const { api, proxy } = faults
   proxy.halfOpen()
@@ -104,6 +103,26 @@ test('a tail continues after an outage that was longer than the deadline of call
 
   proxy.halfOpen()
   for (let times = 0; times < 2; times++) expect((await api.call('GET', feed)).status).toBe(503)
+  proxy.heal()
+  proxy.resetAll()
+  await expect.poll(async () => (await api.call('GET', feed)).status).not.toBe(503)
+  await api.append(feed, 'after')
+
+  expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
+})
+
+test('a reader that reconnects during an outage stays connected, and misses nothing', async () => {
+  await using faults = await behindProxy({ heartbeat: '50ms' })
+  const { api, proxy } = faults
+  const feed = api.newFeed()
+  await api.append(feed, 'before')
+  const headers = { 'X-Project-ID': 'test' }
+  await using earlier = await openEvents(`${api.url}${feed}/tail`, headers)
+  const last = (await earlier.nextTold())?.id ?? ''
+
+  proxy.halfOpen()
+  await using events = await openEvents(`${api.url}${feed}/tail`, { ...headers, 'Last-Event-ID': last })
+  expect([events.status, (await events.next())?.id]).toEqual([200, null])
   proxy.heal()
   proxy.resetAll()
   await expect.poll(async () => (await api.call('GET', feed)).status).not.toBe(503)

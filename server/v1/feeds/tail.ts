@@ -3,7 +3,7 @@ import { PAGE_BOUNDS } from '../../http/answers/page-bounds.ts'
 import { AnswerPieces } from '../../http/answers/pieces.ts'
 import { stream } from '../api/answers.ts'
 import { after, echo, includeClaimed, origin } from '../api/arguments.ts'
-import { eventStream } from './event-stream.ts'
+import { eventStream, orNull } from './event-stream.ts'
 import type { FeedRoutes, Feeds } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { checkEcho } from './messages.ts'
@@ -43,8 +43,9 @@ export function feedTail(routes: FeedRoutes, feeds: Feeds): void {
         maxBytes: PAGE_BOUNDS.maxBytes,
       }
       const signal = routes.waits.begin(reply)
-      // Read before the answer begins, so that an invalid cursor is a 400.
-      const first = await feed.read(options)
+      // Read before the answer begins, so that an invalid cursor is a 400. An outage is not a 503: an EventSource would not
+      // reconnect after it.
+      const first = await orNull(feed.read(options))
       const events = eventStream(feed, first, { options, signal, heartbeat: routes.limits.heartbeat })
       return reply.headers(HEADERS).send(AnswerPieces.ofTexts(events))
     },

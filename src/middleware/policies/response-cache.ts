@@ -22,7 +22,7 @@ import { returnedText, returnedTexts } from './returned.ts'
 
 export interface ResponseCacheOptions<Request> extends Freshness {
   /**
-   * Identifies the resource; default: the host, as the framework reports it, and the path with query. Requests with the
+   * Identifies the resource; default: scheme and host, as the framework reports them, and the path with query. Requests with the
    * same key get the same response. A request for which it does not return a string of at least one character fails
    * with InvalidArgumentError.
    */
@@ -49,7 +49,7 @@ export interface AskedResource {
   /** The same object in all middleware of one request, or a copy made with `handOn`. */
   readonly request: object
   readonly method: string
-  /** Host and path with query. */
+  /** Scheme, host and path with query: `https://shop.example/page?id=1`. */
   readonly place: string
   header(name: string): string | null
 }
@@ -87,6 +87,11 @@ const FOR_ONE: readonly string[] = ['range', 'if-match', 'if-unmodified-since']
 /** Headers that would let a handler answer with less than the whole response; they are hidden from it. */
 export const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since']
 
+/** A handler may read the content of a GET, and then its response suits no other request. */
+function hasContent({ header }: AskedResource): boolean {
+  return (header('content-length') ?? '0') !== '0' || header('transfer-encoding') !== null
+}
+
 export class ResponseCachePolicy<Request> {
   readonly maxBytes: number
   readonly #cache: ResponseStore
@@ -111,7 +116,8 @@ export class ResponseCachePolicy<Request> {
     if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
     const { withAuthorization, tags } = this.#options
     const isForHandler = asked.header('authorization') !== null && withAuthorization !== true
-    if (isForHandler || FOR_ONE.some((name) => asked.header(name) !== null)) return bypass()
+    if (isForHandler || hasContent(asked) || FOR_ONE.some((name) => asked.header(name) !== null))
+      return bypass()
     try {
       const key = this.#keyOf(asked, request)
       if (asked.method === 'HEAD')

@@ -35,8 +35,13 @@ export function incomingOf(
 
 export function askedOf(request: Request): AskedResource {
   const { method, url, headers } = request
-  const { host, pathname, search } = new URL(url)
-  return { request, method, place: `${host}${pathname}${search}`, header: (name) => headers.get(name) }
+  const { protocol, host, pathname, search } = new URL(url)
+  return {
+    request,
+    method,
+    place: `${protocol}//${host}${pathname}${search}`,
+    header: (name) => headers.get(name),
+  }
 }
 
 /** The handler must make the whole response, because it will be stored. */

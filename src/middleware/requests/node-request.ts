@@ -15,6 +15,8 @@ export interface ParsedRequest {
    * header than `Host`.
    */
   readonly host?: string
+  /** `http` or `https`, as the framework reports it: after a trusted proxy it comes from a header. */
+  readonly protocol?: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body?: unknown
   /** Of Express, when a parser puts files next to the body; in Fastify these are methods. */
@@ -52,7 +54,12 @@ export function incomingOf<Request extends ParsedRequest>(
 export function askedOf(request: ParsedRequest): AskedResource {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
-  return { request, method, place: `${hostOf(request)}${originalUrl}`, header }
+  return {
+    request,
+    method,
+    place: `${request.protocol ?? 'http'}://${hostOf(request)}${originalUrl}`,
+    header,
+  }
 }
 
 /** Node accepts any host. A slash in it would yield the key of another page. */

@@ -385,12 +385,12 @@ test('a lease that is lost while no server is reachable is given back once one i
   await expect.poll(() => released).toEqual([held.token])
 })
 
-test('a lease with a certain end is not given back when it is over', async () => {
+test('a lease that is over is given back once, in case the clock of the server has stepped back', async () => {
   const { lease, released } = setup()
   const held = lease({ leaseMs: 40, maxHoldMs: 0 })
 
   await aborted(held)
   await new Promise((resolve) => setTimeout(resolve, 50))
 
-  expect(released).toEqual([])
+  expect(released).toEqual([held.token])
 })

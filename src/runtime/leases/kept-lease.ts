@@ -66,6 +66,9 @@ interface AskedLength {
   readonly leaseMs: number
 }
 
+/** How long a lapsed lease is given back that, as far as this process knows, is over for the server too. */
+const UNHEEDED_MS = 1000
+
 /** Most leases are not extended by their holder. */
 const NONE: readonly AskedLength[] = []
 
@@ -382,10 +385,11 @@ export class KeptLease implements TaskLease, KeeperLease {
 
   /** Lost by this process's judgement. */
   #lapse(): void {
-    const lastsUntil = this.#belief.mayLastUntil
+    // A server whose clock has stepped back still holds the lease.
+    const lastsUntil = Math.max(this.#belief.mayLastUntil, performance.now() + UNHEEDED_MS)
     this.#isLapsed = true
     this.#lose()
-    if (performance.now() < lastsUntil && this.#terms.countsLapsed !== true) this.#giveBackUntil(lastsUntil)
+    if (this.#terms.countsLapsed !== true) this.#giveBackUntil(lastsUntil)
   }
 
   /** Gives back until the server has received it, or the lease is over for the server too. */
