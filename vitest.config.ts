@@ -16,7 +16,7 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['test/servers/global.ts'],
     setupFiles: process.env['PERILUNE_DRAWN'] === undefined ? [] : ['test/drawn.ts'],
     pool: 'forks',
-    // Files keep to themselves: to load the library anew for each of them takes a quarter of the time of all.
+    // Files keep to themselves: loading the library again for each of them takes a quarter of the time of all.
     isolate: false,
     // Many tests wait for servers, so two processors have room for five files.
     maxWorkers: 5,

@@ -1,8 +1,9 @@
 // Checks the docs: snippets compile, links lead somewhere, quoted tests exist, every structure has all that
-// belongs to it, every operation its vectors, and every answer its word.
+// belongs to it, every operation its vectors, every answer its word, and no word that was left comes back.
 
 import { join } from 'node:path'
 import { checkCompleteness } from './docs/completeness.ts'
+import { checkLeftWords } from './docs/left-words.ts'
 import { checkLinks } from './docs/links.ts'
 import { checkPromises } from './docs/promises.ts'
 import { checkSnippets } from './docs/snippets.ts'
@@ -16,6 +17,7 @@ const problems = [
   ...checkPromises(root),
   ...checkVectors(root),
   ...checkWords(root),
+  ...checkLeftWords(root),
   ...checkSnippets(root),
 ]
 for (const problem of problems) console.error(problem)

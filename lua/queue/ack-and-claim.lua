@@ -1,16 +1,14 @@
 --[[
-Acks jobs that are done, and claims others. Each ack is handled on its own: `refused` lists places (counted from 0) of
-acks whose job was lost, and the reason. Jobs are claimed in this order: first those whose lease ended, then by
-priority; within one priority the oldest first, and those of groups in turn. A worker that claims fewer jobs than its
-limit `waits`, and is woken when there is work. One of the waiting workers watches the time and calls again after
-`recheck_ms` (0: not needed). So does a worker that does not wait and got nothing, although more is ready after list
-entries of removed jobs. A repeated call acks and claims nothing more, and returns the same answer for jobs that are
-still claimed; it does not wait. `chores` is work for some process; 0: none.
+Acks jobs that are done, and claims others. `refused` lists places (from 0) of acks whose job was lost, and why. Jobs are
+claimed in this order: those whose lease ended, then by priority; within one priority the oldest first, groups in turn.
+A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers calls
+again after `recheck_ms` (0: not needed), and so does one that got nothing although more is ready after entries of
+removed jobs. A repeated call acks and claims nothing more, returns the same jobs as far as they are still claimed, and
+does not wait. `chores` is work for some process; 0: none.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
 @cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 list entries of removed jobs, 16 kB a job and 4 MiB of larger payloads,
-         and at times 16 kB of notes for the statistics
+         2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
@@ -30,19 +28,8 @@ local paused = settings.paused and 1 or 0
 if remembered then
   local token, count, ends_ms, text = string.match(remembered, '^(%d+) (%d+) (%d+) (.*)$')
   local found = claimed_before(keys, tonumber(token), tonumber(count), ends_ms)
-  local reported, options = report_again(keys.jobs, found, tonumber(count), queue.usual)
-  return {
-    'claimed',
-    queue.now_ms,
-    tonumber(ends_ms),
-    0,
-    0,
-    paused,
-    0,
-    parse_refused(text),
-    reported,
-    options,
-  }
+  local jobs, options = report_again(keys.jobs, found, tonumber(count), queue.usual)
+  return { 'claimed', queue.now_ms, tonumber(ends_ms), 0, 0, paused, 0, parse_refused(text), jobs, options }
 end
 
 local has_tried = false
@@ -88,12 +75,12 @@ if is_marked(queue, MARKS.groups) then
   release_held(keys, queue.now_us, 100)
 end
 local room = room_of(keys.leases, queue, settings, limit)
-local reported, options, count, token, ends_ms = {}, {}, 0, 0, 0
+local jobs, options, count, token, ends_ms = {}, {}, 0, 0, 0
 if room > 0 then
   local is_cut
-  reported, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
-  if not reported then
-    reported, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
+  jobs, options, count, token, ends_ms, is_cut = claim_jobs(keys, queue, settings, room, lease_ms)
+  if not jobs then
+    jobs, options, count, token, ends_ms, room = {}, {}, 0, 0, 0, 0
   elseif is_cut then
     -- It calls again for the others.
     room, limit = count, count
@@ -120,15 +107,4 @@ end
 notify_others(keys, queue)
 save_queue_and_call(keys.meta, queue, call_id, format_claimed(token, count, ends_ms, refused))
 waits = waits and 1 or 0
-return {
-  'claimed',
-  queue.now_ms,
-  ends_ms,
-  waits,
-  recheck_ms,
-  paused,
-  queue.chores,
-  refused,
-  reported,
-  options,
-}
+return { 'claimed', queue.now_ms, ends_ms, waits, recheck_ms, paused, queue.chores, refused, jobs, options }

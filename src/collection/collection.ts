@@ -70,10 +70,7 @@ export class Collection<Item, Key = Item> {
     return replaceItems(this.#source, items, options)
   }
 
-  /**
-   * Reads a page of items, ordered in a list or sorted set. Resolves to `absent` without a collection. Throws
-   * InvalidArgumentError.
-   */
+  /** Reads a page, in order for a list or sorted set; `absent` without a collection. Throws InvalidArgumentError. */
   async read(options: CollectionReadOptions = {}): Promise<CollectionRead<Item>> {
     checkOptions('options', options, ['after', 'limit'])
     return readItems(this.#source, options)
@@ -156,10 +153,7 @@ export class CollectionHash<Value> extends Collection<HashItem<Value>, string> {
     return this.addAll(items)
   }
 
-  /**
-   * Removes at most 1,000 fields. Resolves to `removed` with the size and the number of removed fields, or to
-   * `absent`. Throws InvalidArgumentError.
-   */
+  /** Removes at most 1,000 fields: `removed` with the size and the number removed, or `absent`. */
   async remove(fields: Iterable<string>): Promise<RemovedItems> {
     return this.removeAll(fields)
   }

@@ -168,11 +168,7 @@ export async function apartFromInvalid<Result>(
   return (await Promise.all(halves.map((some) => apartFromInvalid(some, work)))).flat()
 }
 
-/**
- * Records the epoch of the partition from an answer. If an epoch had begun and is missing now, it was lost with all its
- * data. This holds only if the call was sent after the epoch was known (`asked`): a late answer may be from before it
- * began.
- */
+/** An epoch that had begun before the call (`asked`) and is missing in its answer was lost with all its data. */
 export function noteEpoch(
   source: CountersSource,
   partition: CountersPartition,

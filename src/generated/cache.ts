@@ -161,22 +161,24 @@ local d=next_token(tonumber(redis.call('GET',a)or 0),clock_us())
 redis.call('SET',a,exact(d),'PX','5184000000')
 notify_levels(a,d,{channel=b,sharded=c})
 return{'invalidated',d}` }
-const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [8, 2, 1, 1, 1, 4, 1, 9], text: `local c=ARGV[1]
+const invalidateLua: LuaText = { file: 'lua/cache/invalidate', taken: [8, 2, 1, 1, 1, 1, 1, 5, 1, 9], text: `local c=ARGV[1]
 local d=ARGV[2]=='1'
 local e,f,g=open_entry(a,b)if e then return e end
-local h=redis.call('UNLINK',a)
-local i=math.max(f.token,g.token,g.floor)
-revoke(b,g,i)
-if i>0 then
-local j=is_open(g)and g.token or i
-local k=math.max(f.version,g.version)
-redis.call('HSET',b,'layout','1','token',exact(j),'version',exact(k))
-keep_load(b,i,0,math.floor(clock_us()/1000))
+redis.call('UNLINK',a)
+local h=math.floor(clock_us()/1000)
+local i=f.stale_until_ms>h and 1 or 0
+local j=math.max(f.token,g.token,g.floor)
+revoke(b,g,j)
+if j>0 then
+local k=is_open(g)and g.token or j
+local l=math.max(f.version,g.version)
+redis.call('HSET',b,'layout','1','token',exact(k),'version',exact(l))
+keep_load(b,j,0,h)
 end
 if f.held then
-notify_levels(a,i+1,{channel=c,sharded=d})
+notify_levels(a,j+1,{channel=c,sharded=d})
 end
-return{'invalidated',h}` }
+return{'invalidated',i}` }
 const setLua: LuaText = { file: 'lua/cache/set', taken: [8, 9, 1, 33, 1, 12], text: `local c=ARGV[1]
 local d,e=ARGV[2],ARGV[3]
 local f=tonumber(ARGV[4])
@@ -768,12 +770,12 @@ export type InvalidateAnswer =
   | { readonly status: 'invalidated'; readonly existed: boolean }
 
 /**
- * Removes a value. A running load is revoked: its result will be rejected, because it began earlier. It keeps its lease until it ends, so that never two loads run at once. Levels that may hold the value are notified. Repeating the call has the same effect again.
+ * Removes a value. A running load is revoked: its result will be rejected, because it began earlier. It keeps its lease until it ends, so that never two loads run at once. Levels that may hold the value are notified. `existed`: the value could still be served. Repeating the call has the same effect again.
  *
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', '3804e633825733457381843caaa6fcb95e4c2c33', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 5, 4, sharedNumbers, 0, 7, invalidateLua, 9, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, sharedClock, 0, 4, invalidateLua, 10, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 13, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', 'e2fe063e129cce8ea77ad4d9ee02d243ab620aa5', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 2, sharedClock, 0, 4, invalidateLua, 4, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 7, 4, sharedNumbers, 0, 7, invalidateLua, 11, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, invalidateLua, 12, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 15, 3]),
   parts: electParts,
   encode(args) {
     return withoutDefaults([

@@ -64,7 +64,7 @@ export class KeyvStore extends EventEmitter {
 
   /** False when there was no value. */
   async delete(key: string): Promise<boolean> {
-    return (await this.#cache.invalidate(fitName(key))) === 1
+    return this.deleteMany([key])
   }
 
   /** True when at least one value existed. */
@@ -72,7 +72,10 @@ export class KeyvStore extends EventEmitter {
     let deleted = 0
     for (let at = 0; at < keys.length; at += MOST_KEYS) {
       const part = keys.slice(at, at + MOST_KEYS).map((key) => fitName(key))
-      deleted += (await this.#cache.invalidate(part)) ?? 0
+      // A cleared value is in Redis until its own time ends: that it was deleted does not show that it existed.
+      const found = await Promise.all(part.map((key) => this.#cache.getEntry(key)))
+      const removed = (await this.#cache.invalidate(part)) ?? 0
+      deleted += Math.min(removed, found.filter((each) => each !== null).length)
     }
     return deleted > 0
   }

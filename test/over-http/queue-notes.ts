@@ -16,8 +16,8 @@ export function notesIn(world: QueueWorld): QueueSteps {
     ],
     looks: [
       () => history(world),
-      () => result(world),
-      () => result(world),
+      () => resultOf(world),
+      () => resultOf(world),
       () => dependencies(world),
       () => dependencies(world),
       () => countTags(world),
@@ -109,7 +109,7 @@ async function history(world: QueueWorld): Promise<void> {
 }
 
 /** How it ended, without waiting for it. */
-async function result(world: QueueWorld): Promise<void> {
+async function resultOf(world: QueueWorld): Promise<void> {
   const { sides, queue, url, query } = world
   const { here, there } = drawId(world)
   await sides.same(

@@ -22,6 +22,8 @@ type Node = ReturnType<typeof fromMarkdown> | ReturnType<typeof fromMarkdown>['c
 /** A shorter text is a label or a cell of a table, not a sentence. */
 const SHORTEST = 4
 const OPENINGS = /^(?:it|there) (?:is|are|was|were|has been|will be)\b|^what\b/i
+/** retext-passive knows irregular verbs only. */
+const REGULAR_PASSIVE = /\b(?:am|are|were|being|is|been|was|be)\s+(?:\w+ly\s+|not\s+)?\w+ed\b/i
 const split = new Intl.Segmenter('en', { granularity: 'word' })
 const passives = retext().use(retextPassive)
 
@@ -57,11 +59,11 @@ function withPlainCode<T>(node: T): T {
 
 function sentenceOf(text: string): Sentence {
   const words = [...split.segment(text)].filter(({ isWordLike }) => isWordLike)
-  const isPassive = !/\bby\b/.test(text) && passives.processSync(text).messages.length > 0
+  const isPassive = REGULAR_PASSIVE.test(text) || passives.processSync(text).messages.length > 0
   return {
     text,
     words: words.length,
     syllables: words.reduce((sum, { segment }) => sum + Math.max(1, syllable(segment)), 0),
-    agentless: isPassive || OPENINGS.test(text),
+    agentless: (isPassive && !/\bby\b/.test(text)) || OPENINGS.test(text),
   }
 }

@@ -3,6 +3,7 @@
 // unknown and repeated parameters, and sees the empty ones as well.
 
 import type { FastifyRequest } from 'fastify'
+import { InvalidArgumentError } from 'perilune'
 import { badRequest } from '../answers/problems.ts'
 
 /** The values of each parameter as they were written, still encoded. */
@@ -46,6 +47,21 @@ export function listOf(query: Query, name: string): string[] | undefined {
     ?.flatMap((value) => value.split(','))
     .filter((part) => part !== '')
   return parts?.map(decode)
+}
+
+/** Like `listOf`, for the native API: an empty part, or an invalid escape, is an error. */
+export function exactListOf(query: Query, name: string): string[] {
+  const written = valuesOf(query, name) ?? []
+  return written
+    .flatMap((value) => value.split(','))
+    .map((part) => {
+      if (part === '') throw new InvalidArgumentError(name, 'must not have an empty part between commas')
+      try {
+        return decodeURIComponent(part.replaceAll('+', ' '))
+      } catch {
+        throw new InvalidArgumentError(name, `must be encoded as UTF-8, and ${part} is not`)
+      }
+    })
 }
 
 /** Without the empty values; undefined if there are none. */

@@ -8,7 +8,7 @@ import { Ids, IdsQuery, valueId } from './arguments.ts'
 import { toJson } from './increments.ts'
 import { type CountersOf, opener } from './open.ts'
 import { tenantOf } from '../../http/requests/tenant.ts'
-import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
+import { exactListOf, writtenQueryOf } from '../../http/requests/query.ts'
 import { v1CounterChanges } from './changes.ts'
 
 const url = '/counters/:name'
@@ -61,7 +61,7 @@ function readMany(routes: Routes, open: CountersOf): void {
 
 /** As they were written: an encoded comma is a part of an id. */
 function idsIn(request: FastifyRequest): string[] {
-  const ids = listOf(writtenQueryOf(request), 'ids') ?? []
+  const ids = exactListOf(writtenQueryOf(request), 'ids')
   if (ids.length > MOST_IDS) throw new InvalidArgumentError('ids', `must be at most ${MOST_IDS}`)
   return ids
 }

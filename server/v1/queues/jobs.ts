@@ -8,7 +8,7 @@ import { foundJobs, job, outcome, outcomes, page } from './answers.ts'
 import { priority as anyPriority, spread, text, type QueueRoutes } from './arguments.ts'
 import { encodeFound, encodeJob, encodePage } from './encode.ts'
 import { noJob, type QueueOf } from './open.ts'
-import { listOf, writtenQueryOf } from '../../http/requests/query.ts'
+import { exactListOf, writtenQueryOf } from '../../http/requests/query.ts'
 
 type Listed = 'ready' | 'prioritized' | 'grouped' | 'scheduled' | 'blocked' | 'claimed' | 'dead' | 'done'
 const state = <State extends string>(states: readonly State[], description: string): TUnsafe<State> =>
@@ -91,7 +91,7 @@ function getMany(routes: QueueRoutes, open: QueueOf): void {
     },
     async (request, reply) => {
       // As they were written: an encoded comma is a part of an id.
-      const ids = listOf(writtenQueryOf(request), 'ids') ?? []
+      const ids = exactListOf(writtenQueryOf(request), 'ids')
       const found = await open(request).jobs.getPage(ids)
       return reply.type('application/json').send(encodeFound(found))
     },

@@ -86,10 +86,7 @@ export class OpenLine {
     return !this.#isGone && this.#carried.has(channel)
   }
 
-  /**
-   * Resolves once the server has confirmed; rejects with the errors of the port. A line that does neither before the
-   * time limit is closed.
-   */
+  /** Resolves once the server has confirmed; rejects with the errors of the port, at the time limit at the latest. */
   async subscribe(channel: string): Promise<void> {
     await this.#send((line) => line.subscribe(channel), 'SUBSCRIBE')
     this.#carried.set(channel, {})

@@ -21,10 +21,7 @@ import { inTime } from './time-limit.ts'
 
 /** How long data that had arrived before the second connection's answer may take to be read. */
 const READ_MS = 250
-/**
- * If the second connection was not answered either, the next probe follows after this many rounds, at first and at
- * most.
- */
+/** The next probe after an unanswered second connection follows after so many rounds, at first and at most. */
 const FIRST_REST = 4
 const LONGEST_REST = 10
 /** On a cluster another node may have taken over: this is checked after so many rounds, and again after as many. */

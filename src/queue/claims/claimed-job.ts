@@ -107,10 +107,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return Math.floor(Number(this.number) / 1000)
   }
 
-  /**
-   * The decoded payload, transformed by its schema. A job whose payload cannot be read is dead before a caller gets
-   * it.
-   */
+  /** The decoded payload, transformed by its schema. A job whose payload cannot be read is dead before. */
   get payload(): Payload {
     this.#decoded ??= { payload: this.#source.codec.decode(this.#encoded) as Payload }
     return this.#decoded.payload
@@ -182,9 +179,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return encodeResult(result, this.#source)
   }
 
-  /**
-   * @internal As `ack` of an encoded result, but without a promise, which would be a good part of the cost of a job.
-   */
+  /** @internal As `ack` of an encoded result, without a promise, a good part of the cost of a job. */
   ackThen(result: string | Uint8Array, listener: AckListener): void {
     if (this.#outcome === 'acked') return listener(null)
     if (this.#acking !== null) return void this.#acking.push(listener)
@@ -259,10 +254,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#settle('released', () => this.#settling.release(this, delayMs))
   }
 
-  /**
-   * Releases the job unless it is settled, with retries until its lease is over. Throws LeaseLostError when it was
-   * lost before.
-   */
+  /** Releases the job unless it is settled, with retries until its lease is over. Throws LeaseLostError. */
   async [Symbol.asyncDispose](): Promise<void> {
     const isOver = (): boolean => this.remainingMs === 0
     if (this.#state !== 'settled') await nowOrInTheEnd(() => this.release(), isOver)
@@ -280,10 +272,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     })
   }
 
-  /**
-   * Reports the progress of the attempt; `jobs.get` returns the last one. Throws LeaseLostError and
-   * InvalidArgumentError.
-   */
+  /** Reports the progress; `jobs.get` returns the last one. Throws LeaseLostError and InvalidArgumentError. */
   async progress(value: unknown): Promise<void> {
     await this.#note('progress', encodeProgress(value, this.#source))
   }
@@ -293,10 +282,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     await this.#note('log', toLine(line))
   }
 
-  /**
-   * Throws LeaseLostError when the job was lost, or its lease is over by this process's clocks, also after a
-   * suspension.
-   */
+  /** Throws LeaseLostError when the job was lost, or its lease is over by this process's clocks. */
   assertHeld(): void {
     if (this.remainingMs === 0) throw this.#lostError()
   }

@@ -6,9 +6,7 @@ import { setup, until } from '../../../test/queue-fixture.ts'
 
 const isShort = async (text: string): Promise<boolean> => text.length < 10
 
-/**
- * The same schemas of two libraries: a synchronous one, an asynchronous one, and one that transforms the value.
- */
+/** The same schemas of two libraries: a synchronous one, an asynchronous one, and one that transforms the value. */
 const LIBRARIES = {
   zod: {
     mail: z.object({ to: z.email(), cc: z.array(z.email()).optional() }),

@@ -103,10 +103,8 @@ export class Gatherings {
   }
 }
 
-/**
- * One call of a handler, shared by its jobs. It begins once every job has joined or left, or after a limit of time,
- * because the `around` hook of a job may never end. It begins with the jobs whose leases are held then.
- */
+// One call of a handler, shared by its jobs whose leases are held. It begins once every job has joined or left, or after a
+// limit of time, because the `around` hook of a job may never end.
 export class JobBatch {
   readonly #handler: BatchHandler<never>
   readonly #joined = new Set<ClaimedJob>()
@@ -134,9 +132,7 @@ export class JobBatch {
     this.#results.catch(() => undefined)
   }
 
-  /**
-   * Resolves to the job's own result, or to undefined if the job was lost before. Rejects if its result is an error.
-   */
+  /** Resolves to the job's own result, or undefined if the job was lost before. Rejects if its result is an error. */
   async join(job: ClaimedJob): Promise<unknown> {
     if (this.#hasBegun) return new JobBatch(this.#handler, 1, this.#patienceMs).join(job)
     this.#timer ??= startTimer(() => this.#start(), this.#patienceMs)

@@ -11,22 +11,17 @@
 //              ▼ │
 //            DOUBTED: the server is asked
 //
-//   The instance closes: the signal aborts. The holder releases it within half a second, or the keeper gives it back:
-//   LOST.
-//
-//   LOST: it expired, the server does not know it, it was cleared or ended by its token, the keeper gave it back, or it
-//   was doubted and the server did not confirm it. The signal aborts.
-//
+//   The instance closes: the signal aborts. Its holder releases it within half a second, or the keeper gives it back.
+//   LOST, and the signal aborts: it expired, the server does not know it, it was cleared or ended by its token, the
+//   keeper gave it back, or the server did not confirm a doubted one.
 //   LAPSED: lost by this process's judgement alone. An extension may have been carried out, or the clocks were wrong.
 //   The server may hold it for longer, without a holder: giving it back is retried until the server has received it.
 //
 // This process's clock is monotonic and counts from before the request, so it never reports "held" when the server does
-// not. `assertHeld` reads it each time, because nothing else notifies a stalled process in time. The clock may omit
-// time during which the machine was suspended. The wall clock shows that time but may be wrong, so the lease is then
-// doubted, not lost.
-//
-// Not renewed: a holder whose release failed may not retry it, and the lease must not be held forever. When the holder
-// has certainly ended (its task or block is over), the release is retried until the lease is RELEASED or LOST.
+// not. `assertHeld` reads it each time: nothing else notifies a stalled process in time. It may omit the time of a
+// suspension. The wall clock shows that time but may be wrong, so the lease is then doubted, not lost.
+// Not renewed: a holder whose release failed may not retry it, and the lease must not be held forever. When its task or
+// block is over, the release is retried until the lease is RELEASED or LOST.
 
 import { brand } from '../../driver.ts'
 import { ListPlace } from '../../linked-list.ts'
@@ -55,10 +50,7 @@ export interface LeaseTerms {
   readonly leaseMs: number
   /** How long it is renewed at most, from its grant on; 0: only its owner extends it. */
   readonly maxHoldMs: number
-  /**
-   * Work under the lease is valid even after a lapse, until another attempt begins: only its worker gives it back.
-   * Default: false.
-   */
+  /** Work under the lease is valid even after a lapse, until another attempt begins: only its worker gives it back. */
   readonly countsLapsed?: true
 }
 
@@ -254,9 +246,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.replan()
   }
 
-  /**
-   * The server confirmed the lease: the request may be one of before the doubt, or one carried out together with it.
-   */
+  /** The server confirmed the lease, to a request of before the doubt or one carried out together with it. */
   #resolveDoubt(): void {
     if (this.#belief.leftMs > 0) this.#state = 'held'
     else if (!this.#belief.isAsked) this.#doubt()
@@ -288,10 +278,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     this.#aborts?.abort(this.lostError())
   }
 
-  /**
-   * For the keeper: gives the lease back after at most `ms`; until then a user of its signal, or a task under it, may
-   * release it.
-   */
+  /** For the keeper: gives the lease back after at most `ms`; until then a user of its signal, or a task, may release it. */
   async giveBackWithin(ms: number): Promise<void> {
     const isHeard = this.#hasTask || this.#aborts !== null
     if (isHeard && ms > 0 && this.#mayBeHeld) {
@@ -302,10 +289,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     await givingBack.catch(() => undefined)
   }
 
-  /**
-   * Given back by the keeper while the holder may still be working: for the holder it is lost before another can get
-   * it.
-   */
+  /** By the keeper, while the holder may still be working, for whom it is lost before another can get it. */
   async #giveBack(): Promise<void> {
     this.#lose()
     await this.#terms.release(this.token, { repeated: false, atClose: 'gives back' })

@@ -23,10 +23,7 @@ import { guarded, POSTGRES_REFUSED } from './refused.ts'
 import { countOf, equal, tableOf } from './words.ts'
 
 export interface PostgresEvents extends EventsOptions {
-  /**
-   * The column with the transaction id of the row, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, with an index.
-   * Default: `tx`.
-   */
+  /** The column of the transaction id, `xid8 NOT NULL DEFAULT pg_current_xact_id()`, indexed. Default: `tx`. */
   readonly tx?: string
 }
 
@@ -139,10 +136,7 @@ function ageOf({ at }: Events): string {
   return at === null ? 'NULL::float8' : `extract(epoch FROM clock_timestamp() - e.${name(at)}) * 1000`
 }
 
-/**
- * Takes whole transactions, because their rows share one number: at least the first one, even if it has more than
- * `limit` rows.
- */
+/** Takes whole transactions, whose rows share one number: at least the first one, even beyond `limit` rows. */
 async function take(
   runner: SqlRunner,
   events: EventsPlace,

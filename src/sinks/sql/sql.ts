@@ -28,10 +28,7 @@ import { checkFits, checkShowsRows, checkTarget, prepareTarget } from './target.
 
 export type { Target } from './dialect.ts'
 
-/**
- * Epochs skip up to so many numbers: an older copy of the database that begins an epoch then does not reuse one that
- * was begun elsewhere.
- */
+/** Epochs skip up to so many numbers: an older copy of the database does not reuse one that began elsewhere. */
 const MOST_LEFT_OUT = 2 ** 28
 
 export class SqlSink implements Sink {
@@ -160,10 +157,7 @@ export class SqlSink implements Sink {
     return (await this.#isLeft(runner, target.found.schema, batch)) ? 'ahead' : 'behind'
   }
 
-  /**
-   * Whether a later epoch has batches. Then Redis was in that epoch, and its present epoch is from an old copy of
-   * Redis: SQL did not go back.
-   */
+  /** Whether a later epoch has batches. Then the epoch of Redis is from an old copy of Redis: SQL did not go back. */
   async #isLeft(
     runner: Pick<SqlRunner, 'rows'>,
     schema: string,

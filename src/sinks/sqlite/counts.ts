@@ -95,10 +95,7 @@ export const SQLITE_COUNTS: CountDialect = {
   }),
 }
 
-/**
- * Reports roll-ups that have counted numbers which the table will use again, because it was recreated without them:
- * such rows would never be found as waiting.
- */
+/** Roll-ups that have counted numbers which a recreated table will use again: such rows would never be found. */
 function flawOf({ found }: EventsPlace): string {
   const given = `SELECT seq FROM ${name(found.schema)}.sqlite_sequence WHERE name = ?`
   return `coalesce(l.flaw, CASE WHEN l.reached > coalesce((${given}), 0) THEN ? END)`
