@@ -1,5 +1,5 @@
 // A structure is the same word in lua, docs, examples, conformance and the README; a decision fits on a
-// screen; the pages of structures have the same headings.
+// screen; the pages of structures have the same headings; no page is too long.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,6 +8,7 @@ import { headingsOf, pagesIn, textOf } from './pages.ts'
 // Structures that only our own service uses: no page, no example, no promise to users.
 export const INTERNAL: ReadonlySet<string> = new Set(['catalog'])
 const DECISION_LINES = 40
+const PAGE_LINES = 600
 const HEADINGS = [
   'Use it when',
   'Do not use it when',
@@ -24,7 +25,11 @@ const HEADINGS = [
 
 /** What is missing, as `file problem`. */
 export function checkCompleteness(root: string): string[] {
-  return [...structuresIn(root).flatMap((name) => missingOf(root, name)), ...checkDecisions(root)]
+  return [
+    ...structuresIn(root).flatMap((name) => missingOf(root, name)),
+    ...checkDecisions(root),
+    ...checkLengths(root),
+  ]
 }
 
 function structuresIn(root: string): string[] {
@@ -63,5 +68,12 @@ function checkDecisions(root: string): string[] {
   return pagesIn(root, 'docs/decisions').flatMap((path) => {
     const lines = textOf(root, path).trimEnd().split('\n').length
     return lines > DECISION_LINES ? [`${path} has ${lines} lines, over ${DECISION_LINES}`] : []
+  })
+}
+
+function checkLengths(root: string): string[] {
+  return pagesIn(root, 'docs').flatMap((path) => {
+    const lines = textOf(root, path).trimEnd().split('\n').length
+    return lines > PAGE_LINES ? [`${path} has ${lines} lines, over ${PAGE_LINES}`] : []
   })
 }
