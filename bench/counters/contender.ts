@@ -46,12 +46,12 @@ export interface Voting {
 export const NAIVE = 'INSERT and UPDATE'
 export const INCR = 'INCR, auto-pipelined'
 export const LEAST = 'the least that keeps the promises'
-export const DERIVED = 'Perilune derived'
-export const DERIVED_ASIDE = 'Perilune derived, noted on the side'
-export const DERIVED_EACH_SECOND = 'Perilune derived, each second'
-export const DERIVED_ALONE = 'Perilune derived, no roll-up'
-export const DELTA = 'Perilune delta'
-export const DELTA_ALONE = 'Perilune delta, no flush'
+export const DERIVED = 'Perilune events'
+export const DERIVED_ASIDE = 'Perilune events, noted on the side'
+export const DERIVED_EACH_SECOND = 'Perilune events, each second'
+export const DERIVED_ALONE = 'Perilune events, no roll-up'
+export const DELTA = 'Perilune sink'
+export const DELTA_ALONE = 'Perilune sink, no flush'
 export const BY_HAND = 'INSERT, rolled up by hand'
 
 /** The interval of deferred writes, unless a contender sets another. */

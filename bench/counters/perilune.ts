@@ -34,13 +34,13 @@ export const derived: Contender = toContender(
 
 export const derivedAside: Contender = toContender(
   DERIVED_ASIDE,
-  'as Perilune derived, but the voter is answered once the row is there, and what is shown follows a moment later',
+  'as Perilune events, but the voter is answered once the row is there, and what is shown follows a moment later',
   { open: openDerived, countsRows: true, flushes: true, isAnsweredFirst: true },
 )
 
 export const derivedAlone: Contender = toContender(
   DERIVED_ALONE,
-  'as Perilune derived, rolled up after the round',
+  'as Perilune events, rolled up after the round',
   {
     open: openDerived,
     countsRows: true,
@@ -51,7 +51,7 @@ export const derivedAlone: Contender = toContender(
 /** As the documentation has it. */
 export const derivedEachSecond: Contender = toContender(
   DERIVED_EACH_SECOND,
-  'as Perilune derived, rolled up each second, as our documentation has it',
+  'as Perilune events, rolled up each second, as our documentation has it',
   { open: openDerived, countsRows: true, flushes: true, everyMs: 1000, on: ['MariaDB'] },
 )
 
@@ -61,7 +61,7 @@ export const delta: Contender = toContender(
   { open: openDelta, flushes: true },
 )
 
-export const deltaAlone: Contender = toContender(DELTA_ALONE, 'as Perilune delta, flushed after the round', {
+export const deltaAlone: Contender = toContender(DELTA_ALONE, 'as Perilune sink, flushed after the round', {
   open: openDelta,
   flushes: false,
 })

@@ -35,7 +35,7 @@ export interface GivenEntry extends Partial<EntryTarget> {
   readonly name?: string
 }
 
-export type Mode = 'delta' | 'derived' | 'durable'
+export type Mode = 'sink' | 'events' | 'outbox'
 
 const DURATION = '\\d+(\\.\\d+)?(ms|s|m|h|d)'
 const COLUMN = '[A-Za-z_][A-Za-z0-9_$]*'
@@ -95,7 +95,7 @@ const SHOWN = { partitions: count(256), batchSize: count(10_000), retention, ...
 const RIGHT = 'a database and a table, events or an outbox'
 
 const SCHEMAS: Readonly<Record<Mode, TObject>> = {
-  delta: object(
+  sink: object(
     {
       database,
       ...TARGET,
@@ -109,20 +109,20 @@ const SCHEMAS: Readonly<Record<Mode, TObject>> = {
     },
     RIGHT,
   ),
-  derived: object({ database, events: object(EVENTS, 'a table, an id and a target'), ...SHOWN }, RIGHT),
-  durable: object({ database, outbox: object({ ...TARGET, idempotencyTtl }, 'a table'), ...SHOWN }, RIGHT),
+  events: object({ database, events: object(EVENTS, 'a table, an id and a target'), ...SHOWN }, RIGHT),
+  outbox: object({ database, outbox: object({ ...TARGET, idempotencyTtl }, 'a table'), ...SHOWN }, RIGHT),
 }
 const VALIDATORS: Readonly<Record<Mode, Validator>> = {
-  delta: Compile(SCHEMAS.delta),
-  derived: Compile(SCHEMAS.derived),
-  durable: Compile(SCHEMAS.durable),
+  sink: Compile(SCHEMAS.sink),
+  events: Compile(SCHEMAS.events),
+  outbox: Compile(SCHEMAS.outbox),
 }
 
 /** The mode of an entry, by the members that it has. */
 export function modeOf(given: unknown): Mode {
   const { events, outbox } = Object(given) as { events?: unknown; outbox?: unknown }
-  if (events !== undefined) return 'derived'
-  return outbox === undefined ? 'delta' : 'durable'
+  if (events !== undefined) return 'events'
+  return outbox === undefined ? 'sink' : 'outbox'
 }
 
 /** What is wrong with an entry, without its values, which may be passwords. Null if it is valid. */

@@ -38,7 +38,7 @@ test('a minimal entry belongs to the default tenant and is flushed every second'
       called: 'votes',
       name: 'v1:default/votes',
       database: { kind: 'sqlite', url: PLACE.database },
-      mode: 'delta',
+      mode: 'sink',
       target: { table: 'items' },
       options: {},
       flushEvery: '1s',
@@ -72,7 +72,7 @@ test('an entry names its tenant, its columns, how it counts and who flushes', ()
       called: 'likes',
       name: 'v1:shop%2F1/likes',
       database: { kind: 'postgres', url: database },
-      mode: 'delta',
+      mode: 'sink',
       target,
       options,
       flushEvery: null,
@@ -95,8 +95,8 @@ test('an entry with events counts rows, and one with an outbox changes of transa
   expect(
     read({ votes: { database, events, ...shown }, stock: { database, outbox, flushEvery: false } }),
   ).toMatchObject([
-    { mode: 'derived', name: 'v1:default/votes', events, options: shown, flushEvery: '1s' },
-    { mode: 'durable', name: 'v1:default/stock', outbox, options: {}, flushEvery: null },
+    { mode: 'events', name: 'v1:default/votes', events, options: shown, flushEvery: '1s' },
+    { mode: 'outbox', name: 'v1:default/stock', outbox, options: {}, flushEvery: null },
   ])
 })
 
@@ -136,7 +136,7 @@ test('a file may contain the entries', () => {
 test('the entries that the docs show are accepted', () => {
   const page = readFileSync(new URL('../../docs/http/counters.md', import.meta.url), 'utf8')
   const shown = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].flatMap(([, text = '']) => read(text))
-  expect(shown.map(({ mode }) => mode)).toEqual(['delta', 'derived', 'durable', 'delta'])
+  expect(shown.map(({ mode }) => mode)).toEqual(['sink', 'events', 'outbox', 'sink'])
 })
 
 const DURATION = "must be a duration such as '"

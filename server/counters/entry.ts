@@ -37,12 +37,12 @@ interface Owned {
 /** The counting options of an entry. */
 type Counting =
   | {
-      readonly mode: 'delta'
+      readonly mode: 'sink'
       readonly target: EntryTarget
       readonly options: Omit<CountersOptions, 'sink' | 'onLoss'>
     }
-  | { readonly mode: 'derived'; readonly events: EntryEvents; readonly options: DatabaseCountersOptions }
-  | { readonly mode: 'durable'; readonly outbox: EntryOutbox; readonly options: DatabaseCountersOptions }
+  | { readonly mode: 'events'; readonly events: EntryEvents; readonly options: DatabaseCountersOptions }
+  | { readonly mode: 'outbox'; readonly outbox: EntryOutbox; readonly options: DatabaseCountersOptions }
 
 export type CountersEntry = Owned & Counting
 
@@ -120,7 +120,7 @@ function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): 
   const { table, id, value, missing, rowLevelSecurity, events, outbox } = given
   const { partitions, batchSize, mostDirty, retention, idempotencyTtl, fsyncGrace } = given
   const mode = modeOf(given)
-  if (mode === 'delta') {
+  if (mode === 'sink') {
     const target = defined({ table, id, value, missing, rowLevelSecurity }) as EntryTarget
     return {
       mode,
@@ -129,7 +129,7 @@ function countingOf(key: string, kind: DatabaseUrl['kind'], given: GivenEntry): 
     }
   }
   const options = defined({ partitions, batchSize, retention })
-  return mode === 'derived'
+  return mode === 'events'
     ? { mode, events: checkColumns(key, kind, events as EntryEvents), options }
     : { mode, outbox: outbox as EntryOutbox, options }
 }

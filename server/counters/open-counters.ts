@@ -45,12 +45,12 @@ export async function openTables(entries: readonly CountersEntry[]): Promise<Tab
 
 function withTables(entry: CountersEntry, database: Database): EntryWithTables {
   const { name } = entry
-  if (entry.mode === 'derived') {
+  if (entry.mode === 'events') {
     const events = database.events(entry.events)
     const options = { ...entry.options, events }
     return { entry, prepare: () => events.prepare(), open: (redis) => redis.counters(name, options) }
   }
-  if (entry.mode === 'durable') {
+  if (entry.mode === 'outbox') {
     const outbox = database.outbox(entry.outbox)
     const options = { ...entry.options, outbox }
     return { entry, prepare: () => outbox.prepare(), open: (redis) => redis.counters(name, options) }

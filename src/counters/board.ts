@@ -13,7 +13,7 @@ import { SinkError } from './errors.ts'
 import { OneAtATime } from './sink-calls.ts'
 import { KeptRefusals } from './refusals.ts'
 
-/** Options shared by `derived` and `durable` counters. */
+/** Options shared by counters of rows and of an outbox. */
 export interface DatabaseCountersOptions {
   /**
    * Hash tags, and so cluster slots, over which the counters are spread by their ids, 1 to 256. All processes must use

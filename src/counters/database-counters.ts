@@ -1,4 +1,4 @@
-// Counters whose truth is rows in SQL, and that Redis shows: derived from your rows, or durable through an outbox.
+// Counters whose truth is rows in SQL, and that Redis shows: of your own rows, or of an outbox.
 
 import { clearShown, inspectShown } from '../generated/counters.ts'
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
