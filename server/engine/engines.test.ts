@@ -120,7 +120,7 @@ describe('a server named by REDIS_URL', () => {
 
     const start = setup().start({ REDIS_URL: `redis://127.0.0.1:${port}` })
 
-    await expect(start).rejects.toThrow(/: what listens there does not answer as a Redis does \(.+\)$/)
+    await expect(start).rejects.toThrow(/: the server there does not answer like Redis \(.+\)$/)
   })
 
   test('that does not answer yet is waited for, which is reported without the password', async () => {

@@ -175,7 +175,7 @@ test('a script whose pieces do not match its hash is rejected', () => {
   )
 
   expect(() => operationOf(parsed, 'demo/take-notes')).toThrow(
-    'the pieces of demo/take-notes are not the script',
+    'the pieces of demo/take-notes do not match its sha1',
   )
 })
 

@@ -86,7 +86,7 @@ test('a call on a server that answers only INFO, HELLO, CLIENT and CLUSTER ends 
 })
 
 /** A server that rejects plain reads, or the loading of scripts, is unreachable to these. */
-const TAKES_IT_FOR_AWAY = /^Cache\.(?:find|set)|^Perilune\.preload$/
+const TAKES_IT_FOR_AWAY = /^Cache\.(?:getEntry|loadDetached|set)|^Perilune\.preload$/
 
 // When it is retried until the deadline, the last try may be under way by then, or the client connects to look for the
 // primary.

@@ -143,7 +143,7 @@ async function service(start: Start, options: Given['options'] = {}): Promise<Se
     get: (headers = {}, path = '/products') => fetch(`${url}${path}`, { headers }),
     runs: () => conditions.length,
     kept: async () => {
-      const find = () => cache.getEntry(`${new URL(url).host}/products`)
+      const find = () => cache.getEntry(`${new URL(url).origin}/products`)
       await expect.poll(find).not.toBe(null)
       return (await find())?.value as KeptResponse
     },
