@@ -25,7 +25,7 @@ test.each([true, false])(
 
     expect(machine.said).toEqual([
       expect.stringMatching(
-        hasMender ? /^removed from .* what a crash had cut/ : /: no redis-check-aof could remove it/,
+        hasMender ? /^removed the part of .* that a crash had truncated/ : /: no redis-check-aof could repair it/,
       ),
     ])
     if (!hasMender) return

@@ -14,7 +14,7 @@ import { startRedis } from '../servers/redis.ts'
 import { ROOT } from './programs.ts'
 
 const FOLDER = join(ROOT, 'docs', 'structures')
-const PAGES = readdirSync(FOLDER)
+const PAGES = readdirSync(FOLDER).filter((file) => file.endsWith('.md'))
 
 /** The output of the program of a page. Rejects when it fails. */
 async function output(page: string, port: number): Promise<string> {

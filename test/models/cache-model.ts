@@ -105,7 +105,7 @@ export class CacheModel {
   }
 
   invalidate(): readonly unknown[] {
-    const existed = this.#value !== null
+    const existed = this.#value !== null && this.#value.staleUntilMs > this.#nowMs
     this.#end(this.#token + 1)
     this.#value = null
     this.#revoke()
