@@ -29,7 +29,7 @@ test.each([true, false])(
       ),
     ])
     if (!hasMender) return
-    const [, kept = ''] = /it is in (.*)$/.exec(machine.said[0] ?? '') ?? []
+    const [, kept = ''] = /it is saved in (.*)$/.exec(machine.said[0] ?? '') ?? []
     // No more than was removed, whatever the data.
     expect(readFileSync(kept, 'utf8')).toBe(CUT_TRANSACTION)
     const third = await machine.start()
