@@ -25,7 +25,9 @@ test.each([true, false])(
 
     expect(machine.said).toEqual([
       expect.stringMatching(
-        hasMender ? /^removed the part of .* that a crash had truncated/ : /: no redis-check-aof could repair it/,
+        hasMender
+          ? /^removed the part of .* that a crash had truncated/
+          : /: no redis-check-aof could repair it/,
       ),
     ])
     if (!hasMender) return
