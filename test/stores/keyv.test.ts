@@ -97,6 +97,18 @@ test('delete returns whether a key was there, or at least one of several', async
   expect(await keyv.get('b')).toBe(undefined)
 })
 
+test('delete returns false for a value that was cleared, or has expired', async () => {
+  const { keyv } = stored()
+  await keyv.set('cleared', 1)
+  await keyv.clear()
+  await keyv.set('expired', 1, 20)
+  await expect.poll(() => keyv.has('expired')).toBe(false)
+
+  expect(await keyv.delete('cleared')).toBe(false)
+  expect(await keyv.delete('expired')).toBe(false)
+  expect(await keyv.delete(['cleared', 'expired'])).toBe(false)
+})
+
 test('more keys than a cache takes at once are deleted', async () => {
   const { keyv } = stored()
   const keys = Array.from({ length: 1500 }, (_, n) => `k${n}`)

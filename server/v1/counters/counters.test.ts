@@ -101,6 +101,8 @@ test('values are read in the order of their ids, also ids with commas in them', 
     { id: '7' },
     { id: '9', value: null },
   ])
+  for (const ids of ['7,,8', ',', '%', '%C3%28'])
+    expect((await call('GET', `/votes/values?ids=${ids}`)).status, ids).toBe(400)
   const refused = await call('GET', '/votes/values?ids=7%2C8')
   expect(refused.json.detail).toContain('"7,8"')
   const question = await call('GET', '/votes/values?ids=7?8')
