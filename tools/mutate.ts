@@ -13,8 +13,9 @@ import { stopAll } from './mutate/program.ts'
 import { killerOf, pageOf, statusOf, totalsOf } from './mutate/report.ts'
 import { failsAnyway, type Outcome, tryMutant } from './mutate/trial.ts'
 
-const USAGE = `npm run mutate -- [--seed 5] [--lua 20] [--ts 20] [--only lua|ts] [--pick 3,17] [--list]
+const USAGE = `npm run mutate -- [--seed 5] [--lua 20] [--ts 20] [--only lua|ts] [--in src/runtime] [--pick 3,17] [--list]
     [--unproved] [--keep outcomes.json] [--report docs/proof/mutants.md]
+  --in        draws only from these folders or files, separated by commas
   --pick      only these of the draw
   --list      shows the draw, and runs nothing
   --unproved  does not run the tests without a mutant first
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     lua: { type: 'string', default: '20' },
     ts: { type: 'string', default: '20' },
     only: { type: 'string' },
+    in: { type: 'string' },
     pick: { type: 'string' },
     list: { type: 'boolean', default: false },
     unproved: { type: 'boolean', default: false },
@@ -40,6 +42,7 @@ if (![seed, lua, ts].every(Number.isSafeInteger) || !['lua', 'ts', undefined].in
 }
 
 const root = join(import.meta.dirname, '..')
+const folders = values.in?.split(',') ?? ['']
 const all = { lua: allOf('lua'), ts: allOf('ts') }
 const drawn = [...draw(all.lua, lua, seed), ...draw(all.ts, ts, seed)]
 const picked = values.pick?.split(',').map((number) => Number(number) - 1)
@@ -49,7 +52,8 @@ if (values.list) for (const [at, mutant] of numbered) console.log(describe(at, m
 else await withCopy(run)
 
 function allOf(language: Language): Mutant[] {
-  return values.only === undefined || values.only === language ? allMutants(root, language) : []
+  if (values.only !== undefined && values.only !== language) return []
+  return allMutants(root, language).filter(({ file }) => folders.some((folder) => file.startsWith(folder)))
 }
 
 function describe(at: number, mutant: Mutant): string {
