@@ -197,8 +197,8 @@ end
 
 -- No longer short of times.
 local function leave_short(short, queue, id)
-  local is_told = has_flag(queue.chores, CHORES.refill)
-  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+  local is_reported = has_flag(queue.chores, CHORES.refill)
+  if is_reported and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
     queue.chores = queue.chores - CHORES.refill
   end
 end
