@@ -105,6 +105,10 @@ class Sent(unittest.TestCase):
         self.refused("unit", lambda: self.library.unit("feed", "room", unit=HALF))
         self.refused("beside", lambda: self.library.unit("feed", "room", beside=HALF))
 
+    def test_a_call_without_the_codec_it_takes_is_refused(self):
+        self.refused("codec", lambda: self.room.append(messages=[{"body": "1"}]))
+        self.refused("codec", self.room.inspect)
+
     def test_a_number_that_is_none_is_refused(self):
         for number in NUMBERS:
             self.refused("delay_ms", self.append("1", delay_ms=number))

@@ -23,6 +23,7 @@ import {
   type SendCommand,
   searchOf,
   senderOf,
+  targetOf,
   watch,
   writesAtOnce,
 } from './ioredis/client.ts'
@@ -84,6 +85,10 @@ class IoredisDriver implements Driver {
     this.#silence = new Silence(this.#pending, listening)
     this.#backlog = new ClientBacklog(this.#pending, listening)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
+  }
+
+  address(): string | undefined {
+    return targetOf(this.#client)
   }
 
   run(call: ScriptCall): Promise<Reply> {

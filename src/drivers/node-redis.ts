@@ -78,6 +78,10 @@ class NodeRedisDriver implements Driver {
     )
   }
 
+  address(): string | undefined {
+    return this.#connections.target
+  }
+
   run(call: ScriptCall): Promise<Reply> {
     const args = scriptArguments(call)
     args.unshift(call.send === 'hash' ? 'EVALSHA' : 'EVAL')

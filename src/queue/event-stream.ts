@@ -119,11 +119,12 @@ class Ear {
   /** Throws DriverError when the server has not confirmed by the deadline; a later subscription is closed. */
   async #subscribe(listener: Listener): Promise<Subscription> {
     const { runner, subscriptions } = this.#source.unit.runtime
-    const { deadlines, deadlineMs } = runner
+    const { deadlines, deadlineMs, driver } = runner
     const subscribing = subscriptions.subscribe(this.#channel, listener).catch((error: unknown) => {
       throw toListenError(error)
     })
-    return inTime(subscribing, performance.now() + deadlineMs, deadlines).catch((error: unknown) => {
+    const by = performance.now() + deadlineMs
+    return inTime(subscribing, by, deadlines, driver).catch((error: unknown) => {
       subscribing.then((late) => late.close()).catch(() => undefined)
       throw error
     })

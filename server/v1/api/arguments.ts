@@ -10,7 +10,7 @@ const DIGITS = '^[1-9]\\d{0,15}$'
 
 /** The requirement of a pattern, in words. */
 export function patternWords(pattern: string | RegExp): string {
-  return String(pattern) === DURATION ? "a duration such as '30s'" : 'a whole number of at most 16 digits'
+  return String(pattern) === DURATION ? "a duration such as '30s'" : 'a text of 1 to 16 digits'
 }
 
 export const duration = (description: string): TOptional<TUnsafe<Duration>> =>

@@ -14,6 +14,7 @@ interface Form {
   readonly properties?: Readonly<Record<string, TSchema>>
   readonly patternProperties?: Readonly<Record<string, TSchema>>
   readonly items?: TSchema
+  readonly pattern?: string
 }
 type Members = Readonly<Record<string, unknown>>
 
@@ -110,7 +111,19 @@ function withFewStrangers({ properties = {} }: Form, value: Members): Members {
 
 function errorOf(schema: TSchema, value: unknown, path: string): Finding | undefined {
   const found = validatorOf(schema).Errors(value)[0]
-  return found && { ...found, instancePath: path + found.instancePath }
+  if (found === undefined) return undefined
+  const { pattern }: Form = schema
+  const instancePath = path + found.instancePath
+  // Its pattern says more than "must be string": a duration looks like '30s'.
+  if (found.keyword === 'type' && pattern !== undefined)
+    return {
+      keyword: 'pattern',
+      instancePath,
+      schemaPath: found.schemaPath,
+      params: { pattern },
+      message: found.message,
+    }
+  return { ...found, instancePath }
 }
 
 function isMembers(value: unknown): value is Members {

@@ -1,5 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 import { expect, test } from 'vitest'
+import { duration } from './arguments.ts'
 import { compileSchema } from './validation.ts'
 
 const Message = Type.Object(
@@ -70,4 +71,14 @@ test('a list in a list that is too long is reported as such', () => {
 
 test('a member of any name is reported by its name', () => {
   expect(errorOf([{ body: 1, limits: { a: 1, 'b/c': 'x' } }])).toBe('messages[0].limits.b~1c must be integer')
+})
+
+test('a number in the place of a duration is answered with what a duration looks like', () => {
+  const lease = Type.Object({ lease: duration('How long it lasts.') })
+  const validate = compileSchema({ schema: lease, httpPart: 'body', method: 'POST', url: '/' })
+
+  for (const wrong of [60, '60', null]) {
+    const { error } = validate({ lease: wrong }) as { error?: Error }
+    expect(error?.message).toBe("lease must be a duration such as '30s'")
+  }
 })

@@ -157,6 +157,14 @@ export function databaseOf(client: Redis | Cluster): number | undefined {
   return isCluster(client) ? client.options.redisOptions?.db : client.options.db
 }
 
+/** Where the client connects, in words. */
+export function targetOf(client: Redis | Cluster): string | undefined {
+  if (isCluster(client)) return client.nodes('master').map(addressOf).join(', ') || undefined
+  const { name, path, sentinels } = client.options
+  if (sentinels) return `the primary '${name}' of Sentinels`
+  return path ?? addressOf(client)
+}
+
 /** The remote address of the command connection, if it has one. */
 export function peerOf(client: Redis): string | undefined {
   // Undefined before the first connection, despite its type.

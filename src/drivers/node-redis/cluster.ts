@@ -55,6 +55,10 @@ export class ClusterConnections implements Connections {
     return this.#client.masters.filter(({ client }) => client?.isOpen === false && !isReplaced(client))
   }
 
+  get target(): string | undefined {
+    return this.addresses().join(', ') || undefined
+  }
+
   get isOpen(): boolean {
     return this.#client.isOpen
   }

@@ -31,6 +31,11 @@ class SingleConnection implements Connections {
     this.#connectsAgain = connectsAgain(client)
   }
 
+  get target(): string {
+    const socket: { host?: string; port?: number; path?: string } = this.#client.options?.socket ?? {}
+    return socket.path ?? `${socket.host ?? 'localhost'}:${socket.port ?? 6379}`
+  }
+
   isGreeting(): boolean {
     return this.#greetings.isDue(this.#client)
   }
@@ -96,6 +101,7 @@ class SingleConnection implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
+  readonly target = 'the primary of Sentinels'
   readonly writesAtOnce = true // it waits for a primary itself before it queues a command
   readonly #client: SentinelClient
 

@@ -27,7 +27,7 @@ function setup(
   const batcher = new Batcher<number, string>(
     (items, by) => new Promise((answer, fail) => sent.push({ items, by, answer, fail })),
     { name: 'test/write', items: 100, bytes: 1000, underWay: 2, waiting: 1000, ...limits },
-    { deadlineMs, deadlines },
+    { driver: {}, deadlineMs, deadlines },
     () => (idle += 1),
   )
   return { batcher, sent, idle: () => idle, deadlines }
@@ -195,7 +195,7 @@ test('after a stall beyond the deadline, the result of the call takes precedence
   const batcher = new Batcher<number, string>(
     (_, by) => inTime(new Promise<string[]>(() => undefined), by, deadlines),
     { name: 'test/write', items: 100, bytes: 1000, underWay: 2, waiting: 1000 },
-    { deadlineMs: 50, deadlines },
+    { driver: {}, deadlineMs: 50, deadlines },
     () => undefined,
   )
   const adding = batcher.addOne(1, 1)

@@ -4,8 +4,10 @@
 // Each group settles by its own deadline, even when the calls before it hang. A group that was not sent by then is
 // never sent, unless only this process has delayed it.
 
+import type { Driver } from '../../driver.ts'
 import type { Deadlines, Due } from '../time/deadlines.ts'
 import { AmbiguousError, DriverError } from '../errors/errors.ts'
+import { unanswered } from '../errors/outage.ts'
 
 export interface BatchTerms {
   /** The name of the sent call, for errors. */
@@ -66,8 +68,9 @@ const WORTH_BESIDE = WORTH_SHARING / 2
 /** Sends a batch that must be answered by `by`. */
 export type SendBatch<Item, Result> = (items: Item[], by: number) => Promise<Result[]>
 
-/** The time limit of a group, and the deadlines that enforce it. */
+/** The time limit of a group, the deadlines that enforce it, and the driver that an error names. */
 export interface BatchTime {
+  readonly driver: Pick<Driver, 'address'>
   readonly deadlineMs: number
   readonly deadlines: Deadlines
 }
@@ -170,9 +173,7 @@ export class Batcher<Item, Result> implements Due {
       if (group.by > now) return
       this.#groups.shift()
       this.#items.splice(0, group.count)
-      group.reject(
-        new DriverError('unreachable', `${this.#terms.name}: no server answered before the deadline`),
-      )
+      group.reject(unanswered(this.#terms.name, this.#time.driver))
     }
   }
 

@@ -26,6 +26,7 @@ import { AmbiguousError, DriverError, type PeriluneError } from '../errors/error
 import type { Operation } from './operation.ts'
 import type { Places } from './places.ts'
 import { isPassing, toDeadlineError, toPeriluneError } from './script-errors.ts'
+import { unanswered } from '../errors/outage.ts'
 import { summaryOf } from '../errors/thrown.ts'
 
 const FIRST_PAUSE_MS = 5
@@ -249,7 +250,7 @@ export class Run<A, R> implements Due, DueCall {
         `${name}: the deadline passed before there was room for its answer`,
       )
     }
-    return new DriverError('unreachable', `${name}: no server answered before the deadline`, { cause })
+    return unanswered(name, this.#runs.driver, cause)
   }
 
   #reject(error: unknown): void {

@@ -48,11 +48,11 @@ export class Server {
  */
 export async function askInTime(server: Server, runner: Runner, deadlineMs: number): Promise<ServerInfo> {
   const endsAt = performance.now() + deadlineMs
-  const { deadlines } = runner
+  const { deadlines, driver } = runner
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
     if (runner.closed) throw closed()
     try {
-      return await inTime(server.ask(), endsAt, deadlines)
+      return await inTime(server.ask(), endsAt, deadlines, driver)
     } catch (error) {
       if (runner.closed) throw closed()
       const cause = error instanceof Error ? error.cause : undefined

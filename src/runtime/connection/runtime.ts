@@ -73,8 +73,8 @@ export class Runtime {
   ): Batcher<Item, Result> {
     const known = this.#batchers.get(key)
     if (known !== undefined) return known as Batcher<Item, Result>
-    const { deadlineMs, deadlines, lastDeadlines } = this.runner
-    const time = { deadlineMs, deadlines: terms.givesBack === true ? lastDeadlines : deadlines }
+    const { deadlineMs, deadlines, driver, lastDeadlines } = this.runner
+    const time = { deadlineMs, driver, deadlines: terms.givesBack === true ? lastDeadlines : deadlines }
     const batcher = new Batcher<Item, Result>(send, terms, time, () => this.#batchers.delete(key))
     this.#batchers.set(key, batcher)
     return batcher
@@ -84,8 +84,8 @@ export class Runtime {
   async preload(scripts: readonly Script[]): Promise<void> {
     if (this.runner.closed) throw closed()
     const loads = scripts.map((script) => this.#load(script))
-    const { deadlines, deadlineMs } = this.runner
-    await inTime(Promise.all(loads), performance.now() + deadlineMs, deadlines)
+    const { deadlines, deadlineMs, driver } = this.runner
+    await inTime(Promise.all(loads), performance.now() + deadlineMs, deadlines, driver)
   }
 
   async #load(script: Script): Promise<void> {

@@ -1,5 +1,6 @@
 // Classifies errors: the store cannot decide now, or the call can never succeed.
 
+import type { Driver } from '../../driver.ts'
 import {
   AmbiguousError,
   DriverError,
@@ -34,6 +35,14 @@ export function isLoss(error: unknown): error is LeaseLostError {
 export function isFinal(error: unknown): boolean {
   if (error instanceof InvalidArgumentError || error instanceof UnsupportedServerError) return true
   return error instanceof DriverError && FINAL.has(error.code)
+}
+
+/** The call did not happen. `name`: of the call, or empty. The message names the address, because a wrong one is the most common cause. */
+export function unanswered(name: string, driver: Pick<Driver, 'address'>, cause?: unknown): DriverError {
+  const address = driver.address?.()
+  const call = name === '' ? '' : `${name}: `
+  const where = address === undefined ? '' : `; the client connects to ${address}`
+  return new DriverError('unreachable', `${call}no server answered before the deadline${where}`, { cause })
 }
 
 /** True when a call was rejected and did not happen. False when its answer could not be read. */

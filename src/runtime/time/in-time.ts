@@ -2,17 +2,23 @@
 
 import { onAbort } from './aborts.ts'
 import type { Deadlines } from './deadlines.ts'
-import { DriverError, PeriluneError } from '../errors/errors.ts'
+import type { Driver } from '../../driver.ts'
+import { PeriluneError } from '../errors/errors.ts'
+import { unanswered } from '../errors/outage.ts'
 import { setAlarm } from './alarm.ts'
 
 /**
  * The promise's value. Rejects with DriverError `unreachable` after `by`, or when the promise fails with an error of
- * another library. Ends when these deadlines end.
+ * another library. Ends when these deadlines end. `driver`: the one that is waited for, whose address the error names.
  */
-export function inTime<Value>(promise: Promise<Value>, by: number, deadlines: Deadlines): Promise<Value> {
+export function inTime<Value>(
+  promise: Promise<Value>,
+  by: number,
+  deadlines: Deadlines,
+  driver: Pick<Driver, 'address'> = {},
+): Promise<Value> {
   return new Promise((resolve, reject) => {
-    const late = (cause?: unknown): void =>
-      reject(new DriverError('unreachable', 'no server answered before the deadline', { cause }))
+    const late = (cause?: unknown): void => reject(unanswered('', driver, cause))
     const failed = (error: unknown): void => (error instanceof PeriluneError ? reject(error) : late(error))
     const due = { by, giveUp: (reason?: Error) => (reason === undefined ? late() : reject(reason)) }
     deadlines.add(due)
