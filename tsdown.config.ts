@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { defineConfig, type UserConfig } from 'tsdown'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -13,10 +13,43 @@ function entries(): Record<string, string> {
   )
 }
 
-/** The command has the parser of Lua in it: the library itself has no need of one. */
-function parserNotice(): string {
-  const licence = readFileSync(new URL('node_modules/luaparse/LICENSE', import.meta.url), 'utf8')
-  return `/*!\nIncludes luaparse:\n\n${licence.trim()}\n*/`
+/** The command has the parser of Lua in it, and a client and tables for the doctor: the library needs none of them. */
+const BUNDLED = {
+  cli: ['luaparse'],
+  doctor: [
+    'ioredis',
+    '@ioredis/commands',
+    'cluster-key-slot',
+    'debug',
+    'denque',
+    'ms',
+    'redis-errors',
+    'standard-as-callback',
+    'cli-table3',
+    'string-width',
+    'strip-ansi',
+    'ansi-regex',
+    'emoji-regex',
+    'is-fullwidth-code-point',
+  ],
+}
+
+/** Packages with the same licence text share it. */
+function notice(packages: readonly string[]): string {
+  const licences = packages.map((name) => ({ name, text: licenceOf(name) }))
+  const texts = [...new Set(licences.map(({ text }) => text))]
+  const parts = texts.map((text) => {
+    const names = licences.filter((each) => each.text === text).map(({ name }) => name)
+    return `Includes ${names.join(', ')}:\n\n${text}`
+  })
+  return `/*!\n${parts.join('\n\n').replaceAll('*/', '* /')}\n*/`
+}
+
+function licenceOf(name: string): string {
+  const folder = new URL(`node_modules/${name}/`, import.meta.url)
+  const file = readdirSync(folder).find((each) => /^licen[cs]e(-mit)?(\.(txt|md))?$/i.test(each))
+  if (file === undefined) throw new Error(`${name} has no licence file`)
+  return readFileSync(new URL(file, folder), 'utf8').trim()
 }
 
 const shared: UserConfig = {
@@ -34,7 +67,18 @@ const config: UserConfig[] = defineConfig([
     format: 'esm',
     dts: false,
     clean: false,
-    footer: parserNotice(),
+    // `npx perilune doctor` runs in an empty folder.
+    // The two that are left out are optional to packages that try to load them.
+    deps: {
+      neverBundle: [/^@colors\//, 'supports-color'],
+      alwaysBundle: BUNDLED.doctor,
+      onlyBundle: [...BUNDLED.cli, ...BUNDLED.doctor],
+    },
+    minify: true,
+    outputOptions: {
+      ...shared.outputOptions,
+      footer: ({ name }) => notice(name === 'cli' ? BUNDLED.cli : BUNDLED.doctor),
+    },
   },
 ])
 

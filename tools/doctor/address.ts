@@ -53,7 +53,9 @@ export function parseAddress(url: string): Address {
   const query = queryOf(parts['query'] ?? '')
   const path = decoded(parts['path'] ?? '')
   if (topology === 'sentinel' && path === '') {
-    throw new AddressError('a URL of Sentinel ends with the name of the primary: redis+sentinel://host:26379/NAME')
+    throw new AddressError(
+      'a URL of Sentinel ends with the name of the primary: redis+sentinel://host:26379/NAME',
+    )
   }
   const places = placesOf(parts['places'] ?? '', topology === 'sentinel' ? 26_379 : 6379)
   if (topology === 'single' && places.length > 1) {
@@ -92,7 +94,8 @@ function topologyOf(form: string | undefined): Topology {
 function placesOf(text: string, defaultPort: number): Place[] {
   return text.split(',').map((each) => {
     const match = /^(?:\[(?<v6>[0-9a-f:.%]+)\]|(?<name>[^\s:[\]]*))(?::(?<port>\d+))?$/i.exec(each)?.groups
-    if (match === undefined) throw new AddressError('a host in the URL must be a name or an address, with :port')
+    if (match === undefined)
+      throw new AddressError('a host in the URL must be a name or an address, with :port')
     const port = Number(match['port'] ?? defaultPort)
     if (port < 1 || port > 65_535) throw new AddressError('a port in the URL must be 1 to 65535')
     return { host: (match['v6'] ?? match['name'] ?? '') || '127.0.0.1', port }

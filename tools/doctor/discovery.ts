@@ -47,7 +47,8 @@ async function ofCluster(
 ): Promise<Found> {
   for (const { link } of nodesIn(seeds)) link.close()
   // Without a list of members the nodes of the URL are all that is known.
-  const wanted = members.length === 0 ? seeds.map(({ place }) => ({ place, role: 'unknown' as const })) : members
+  const wanted =
+    members.length === 0 ? seeds.map(({ place }) => ({ place, role: 'unknown' as const })) : members
   const outcomes = await Promise.all(
     wanted.map((each) => meet(each.place, options, each.role, 'slots' in each ? each.slots : [])),
   )
@@ -169,4 +170,3 @@ function nodesIn(outcomes: readonly Outcome[]): Node[] {
 function unreachedIn(outcomes: readonly Outcome[]): Unreached[] {
   return outcomes.filter((each): each is Unreached => !(each instanceof Node))
 }
-

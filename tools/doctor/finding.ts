@@ -66,7 +66,8 @@ export async function overNodes(
     const [first] = group
     if (first === undefined) return []
     if (nodes.length === 1) return first.finding
-    const names = group.length === nodes.length ? `All ${nodes.length} nodes` : listed(group.map(({ node }) => node.name))
+    const names =
+      group.length === nodes.length ? `All ${nodes.length} nodes` : listed(group.map(({ node }) => node.name))
     return { ...first.finding, why: `${names}: ${first.finding.why}` }
   })
   const details = Object.fromEntries(found.map(({ node, finding }) => [node.name, finding.details]))

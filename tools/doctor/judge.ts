@@ -23,7 +23,11 @@ for at, text in ipairs(ARGV) do
 end
 return verdicts`
 
-export async function judge(link: Link, user: string, examples: readonly (readonly string[])[]): Promise<Judgement> {
+export async function judge(
+  link: Link,
+  user: string,
+  examples: readonly (readonly string[])[],
+): Promise<Judgement> {
   const scripted = await byScript(link, examples)
   if (scripted !== null && scripted.some((verdict) => verdict !== 'unknown')) {
     return { way: 'script', verdicts: scripted, scriptsRefused: false }
@@ -64,7 +68,9 @@ async function mayAll(link: Link, user: string): Promise<boolean> {
   try {
     const answer = (await link.call('ACL', 'GETUSER', user)) as readonly unknown[]
     const flags = answer[answer.indexOf('flags') + 1]
-    return Array.isArray(flags) && ['allcommands', 'allkeys', 'allchannels'].every((flag) => flags.includes(flag))
+    return (
+      Array.isArray(flags) && ['allcommands', 'allkeys', 'allchannels'].every((flag) => flags.includes(flag))
+    )
   } catch (error) {
     if (isReply(error)) return false
     throw error

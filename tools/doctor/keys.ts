@@ -52,14 +52,18 @@ async function scanNode(server: Server, { link }: Node, budget: number): Promise
   // SCAN may return keys twice, and looks at about as many keys as COUNT says.
   for (let seen = 0; seen < budget; seen += PAGE) {
     const count = Math.min(PAGE, budget - seen)
-    const [next, page] = (await link.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', count)) as [string, string[]]
+    const [next, page] = (await link.call('SCAN', cursor, 'MATCH', pattern, 'COUNT', count)) as [
+      string,
+      string[],
+    ]
     for (const name of page) names.add(name)
     cursor = String(next)
     if (cursor === '0') break
   }
   const keys: KnownKey[] = []
   const found = [...names].flatMap((name) => parsed(name, server.options.namespace) ?? [])
-  for (let at = 0; at < found.length; at += BATCH) keys.push(...(await known(link, found.slice(at, at + BATCH))))
+  for (let at = 0; at < found.length; at += BATCH)
+    keys.push(...(await known(link, found.slice(at, at + BATCH))))
   return { keys, complete: cursor === '0' }
 }
 
@@ -80,7 +84,9 @@ function parsed(key: string, namespace: string): ParsedKey | null {
 }
 
 function decoded(name: string): string {
-  return name.replaceAll(/%([0-9A-F]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
+  return name.replaceAll(/%([0-9A-F]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  )
 }
 
 async function known(link: Link, keys: readonly ParsedKey[]): Promise<KnownKey[]> {
@@ -89,16 +95,19 @@ async function known(link: Link, keys: readonly ParsedKey[]): Promise<KnownKey[]
     link.callAll(keys.map(({ key }) => ['MEMORY', 'USAGE', key])),
     link.callAll(keys.map(layoutCommand)),
   ])
-  return keys.flatMap(({ key: _, ...rest }, at) => {
+  return keys.flatMap(({ structure, name, part, unit }, at) => {
     const expiry = expiries[at]
     if (expiry === -2) return [] // it has expired meanwhile
     const size = sizes[at]
     return {
-      ...rest,
+      structure,
+      name,
+      part,
+      unit,
       // Where PTTL is refused, nothing is held against the key.
       expires: expiry !== -1,
       bytes: typeof size === 'number' ? size : null,
-      layout: layoutIn(layouts[at], mainKeyOf(rest)),
+      layout: layoutIn(layouts[at], mainKeyOf({ structure, part })),
     }
   })
 }

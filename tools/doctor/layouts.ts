@@ -31,7 +31,7 @@ export const MAIN_KEYS: Readonly<Record<string, readonly MainKey[]>> = {
 }
 
 /** The unit of a name with partitions says only how many there are. */
-export const OF_PARTITIONS = /^in \d+ partitions$/
+export const OF_PARTITIONS: RegExp = /^in \d+ partitions$/
 
 /** Structures whose keys all expire by themselves, apart from these parts. */
 export const EXPIRING: ReadonlyMap<string, readonly string[]> = new Map([

@@ -76,7 +76,9 @@ export class Link {
 
   /** Sends all at once; an error takes the place of its answer. */
   async callAll(commands: readonly (readonly [string, ...Argument[]])[]): Promise<unknown[]> {
-    const settled = await Promise.allSettled(commands.map(([command, ...args]) => this.call(command, ...args)))
+    const settled = await Promise.allSettled(
+      commands.map(([command, ...args]) => this.call(command, ...args)),
+    )
     return settled.map((each) => (each.status === 'fulfilled' ? each.value : asError(each.reason)))
   }
 

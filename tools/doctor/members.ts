@@ -10,7 +10,9 @@ export function membersOf(text: string, asked: Place): Member[] {
     .split('\n')
     .filter((line) => line.trim() !== '')
     .flatMap((line) => {
-      const [id = '', address = '', flagText = '', primary = '-', , , , state = '', ...slots] = line.trim().split(' ')
+      const [id = '', address = '', flagText = '', primary = '-', , , , state = '', ...slots] = line
+        .trim()
+        .split(' ')
       const flags = flagText.split(',')
       const place = placeOf(address, asked)
       if (place === null || flags.includes('noaddr')) return []

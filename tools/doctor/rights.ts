@@ -23,10 +23,19 @@ export interface Needs {
 /** Arguments behind the key. */
 const AFTER_KEY: ReadonlyMap<string, readonly string[]> = new Map(
   [
-    ['', 'del exists get hgetall hkeys hlen hrandfield llen lpop mget persist pttl scard strlen unlink xlen zcard zpopmin'],
-    ['1', 'append hdel hexists hget hmget lindex lpush pexpire rpush sadd srem xdel zmscore zrank zrem zscore'],
+    [
+      '',
+      'del exists get hgetall hkeys hlen hrandfield llen lpop mget persist pttl scard strlen unlink xlen zcard zpopmin',
+    ],
+    [
+      '1',
+      'append hdel hexists hget hmget lindex lpush pexpire rpush sadd srem xdel zmscore zrank zrem zscore',
+    ],
     ['0', 'hscan sscan'],
-    ['1 2', 'getrange hset lrange lrem ltrim set setrange xrange xrevrange zadd zcount zlexcount zrange zrangebylex'],
+    [
+      '1 2',
+      'getrange hset lrange lrem ltrim set setrange xrange xrevrange zadd zcount zlexcount zrange zrangebylex',
+    ],
     ['1 2', 'hincrby zrangebyscore zremrangebyrank zrevrangebylex'],
     ['* 1 2', 'xadd'],
   ].flatMap(([args = '', names = '']) =>
@@ -95,7 +104,8 @@ export function unknownCommands(commands: readonly string[]): string[] {
 const FOR_CLUSTERS = /^(cluster\||readonly$|ssubscribe$|sunsubscribe$|spublish$|pubsub\|shardnumsub$)/
 const SINCE_7 = /^(cluster\|shards|ssubscribe|sunsubscribe|spublish|pubsub\|shardnumsub)$/
 /** Without these, docs/operations.md says what gets slower. */
-const HELPFUL = /^(info|ping|publish|spublish|pubsub|pubsub\|.*|subscribe|ssubscribe|unsubscribe|sunsubscribe|wait|client\|.*|readonly)$/
+const HELPFUL =
+  /^(info|ping|publish|spublish|pubsub|pubsub\|.*|subscribe|ssubscribe|unsubscribe|sunsubscribe|wait|client\|.*|readonly)$/
 
 export function needsOf(server: Server): Needs[] {
   const { namespace, contract, structures, address } = server.options

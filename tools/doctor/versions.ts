@@ -73,7 +73,8 @@ export const FAULTS: readonly Fault[] = [
     affects: lacksLuaFix,
     why: 'A user who may send scripts can take over the server (CVE-2025-49844).',
     mend: 'Upgrade to Redis 6.2.20, 7.2.11, 7.4.6, 8.0.4 or 8.2.2, Valkey 7.2.11, 8.0.6 or 8.1.4, or newer. If your distribution has mended its package, run with --ignore version.',
-    source: 'https://github.com/valkey-io/valkey/releases/tag/8.1.4, https://github.com/redis/redis/releases/tag/8.2.2',
+    source:
+      'https://github.com/valkey-io/valkey/releases/tag/8.1.4, https://github.com/redis/redis/releases/tag/8.2.2',
   },
   {
     id: 'cut-append-only-file',

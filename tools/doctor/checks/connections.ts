@@ -20,7 +20,12 @@ async function ofNode(node: Node): Promise<Finding> {
   const most = node.number('maxclients') || Number((await node.config('maxclients')) ?? Number.NaN)
   const timeout = await node.config('timeout')
   const rejected = node.number('rejected_connections')
-  const details = { connected, maxclients: most, timeoutSeconds: timeout === null ? null : Number(timeout), rejected }
+  const details = {
+    connected,
+    maxclients: most,
+    timeoutSeconds: timeout === null ? null : Number(timeout),
+    rejected,
+  }
   return combine([ofShare(connected, most), ...ofTimeout(Number(timeout)), ...ofLosses(node)], details)
 }
 
@@ -49,7 +54,12 @@ function ofLosses(node: Node): Finding[] {
   const cut = node.number('client_output_buffer_limit_disconnections')
   if (cut > 0) {
     const why = `The server has cut off ${count(cut, 'client')} that did not read their answers or messages in time.`
-    findings.push(warn(why, 'Look for programs whose event loop stands still; raise client-output-buffer-limit for pubsub.'))
+    findings.push(
+      warn(
+        why,
+        'Look for programs whose event loop stands still; raise client-output-buffer-limit for pubsub.',
+      ),
+    )
   }
   return findings
 }

@@ -9,7 +9,10 @@ import { bytes, count } from '../words.ts'
 
 const SHOWN = 5
 
-const REFUSED = unknown('The user may not run SCAN.', 'Run the doctor as a user with +scan, +pttl, +memory|usage and +getrange.')
+const REFUSED = unknown(
+  'The user may not run SCAN.',
+  'Run the doctor as a user with +scan, +pttl, +memory|usage and +getrange.',
+)
 
 function overKeys(server: Server, examine: (scan: KeyScan) => Finding): Promise<Finding> {
   return keysOf(server).then((scan) => {
@@ -17,7 +20,10 @@ function overKeys(server: Server, examine: (scan: KeyScan) => Finding): Promise<
     const found = examine(scan)
     if (scan.complete) return found
     const limit = server.options.scan.toLocaleString('en')
-    return { ...found, why: `${found.why} The doctor looked at about ${limit} keys of the server, not at all.` }
+    return {
+      ...found,
+      why: `${found.why} The doctor looked at about ${limit} keys of the server, not at all.`,
+    }
   })
 }
 
@@ -31,7 +37,8 @@ export const layouts: Check = {
 
 function ofLayouts({ keys }: KeyScan): Finding {
   const strange = keys.filter((key) => key.layout !== null && !isKnown(key, key.layout))
-  if (strange.length === 0) return ok('This version reads the layout of every unit.', { units: unitsIn(keys) })
+  if (strange.length === 0)
+    return ok('This version reads the layout of every unit.', { units: unitsIn(keys) })
   const kinds = [...new Set(strange.map(({ structure, layout }) => `${structure} ${layout}`))]
   const names = [...new Set(strange.map(label))]
   const why = `This version does not read the layout of ${count(strange.length, 'unit')}: ${listed(names)} (structure and layout: ${listed(kinds)}). It rejects calls for them.`
@@ -59,7 +66,8 @@ function ofExpiry({ keys }: KeyScan): Finding {
   if (forever.length === 0) return ok('Every key that should expire does.', { keys: keys.length })
   const names = [...new Set(forever.map(label))]
   const why = `${count(forever.length, 'key')} should expire and never will: ${listed(names)}.`
-  const mend = 'Look for programs that copy, restore or PERSIST keys; delete these keys once nobody uses them.'
+  const mend =
+    'Look for programs that copy, restore or PERSIST keys; delete these keys once nobody uses them.'
   return warn(why, mend, { keys: forever.length, units: names })
 }
 

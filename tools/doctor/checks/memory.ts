@@ -55,14 +55,22 @@ function memoryOf(node: Node): Finding {
   const share = `${bytes(resident)} of the ${bytes(machine)} of its machine, without a limit of its own`
   if (resident / machine < TIGHT) return ok(`The server uses ${share}.`, details)
   const why = `The server uses ${share}: the operating system may end it when memory runs out.`
-  return warn(why, 'Set maxmemory below the memory of the machine, and make room or move to a larger one.', details)
+  return warn(
+    why,
+    'Set maxmemory below the memory of the machine, and make room or move to a larger one.',
+    details,
+  )
 }
 
 function ofLimit(used: number, limit: number, details: Finding['details']): Finding {
   const share = `${bytes(used)} of its ${bytes(limit)} (${percent(used, limit)})`
   const mend = 'Raise maxmemory, delete what is not needed, or shorten retention and ttl.'
   if (used / limit >= FULL) {
-    return fail(`The server uses ${share}. When it is full, it rejects new jobs, locks and messages.`, mend, details)
+    return fail(
+      `The server uses ${share}. When it is full, it rejects new jobs, locks and messages.`,
+      mend,
+      details,
+    )
   }
   if (used / limit >= TIGHT) return warn(`The server uses ${share}.`, mend, details)
   return ok(`The server uses ${share}.`, details)

@@ -61,7 +61,10 @@ function ofVerdicts(user: string, needs: readonly Needs[], { verdicts, way }: Ju
   const details = { user, way, missing: missing.map(({ structure, rules }) => ({ structure, rules })) }
   const names = needs.map(({ structure }) => structure)
   if (missing.length === 0) {
-    return ok(`The user ${user} has every right that ${listed(names, 12)} need${names.length === 1 ? 's' : ''}.`, details)
+    return ok(
+      `The user ${user} has every right that ${listed(names, 12)} need${names.length === 1 ? 's' : ''}.`,
+      details,
+    )
   }
   const rules = [...new Set(missing.flatMap((each) => each.rules))].toSorted(byKind)
   const rule = `ACL SETUSER ${user} ${rules.join(' ')}`
@@ -99,4 +102,3 @@ function missingOf({ structure, keys, rights }: Needs, verdicts: readonly string
 function byKind(a: string, b: string): number {
   return '~&+'.indexOf(a[0] ?? '') - '~&+'.indexOf(b[0] ?? '') || a.localeCompare(b)
 }
-

@@ -39,7 +39,8 @@ function faultsOf(node: Node): Finding[] {
   if (node.info?.get('aof_last_bgrewrite_status') === 'err') {
     findings.push(warn('The last rewrite of the append-only file failed, so the file grows.', mend))
   }
-  if (node.info?.get('rdb_last_bgsave_status') === 'err') findings.push(warn('The last snapshot failed.', mend))
+  if (node.info?.get('rdb_last_bgsave_status') === 'err')
+    findings.push(warn('The last snapshot failed.', mend))
   return findings
 }
 
@@ -77,7 +78,9 @@ async function ofSnapshots(server: Server, node: Node): Promise<Finding> {
   const replaceable = server.options.structures.every((structure) => REPLACEABLE.has(structure))
   if (save === '') {
     const why = 'The server keeps nothing on a disk: a restart loses everything, jobs and locks included.'
-    return replaceable ? warn(why.replace(', jobs and locks included', ''), APPEND, details) : fail(why, APPEND, details)
+    return replaceable
+      ? warn(why.replace(', jobs and locks included', ''), APPEND, details)
+      : fail(why, APPEND, details)
   }
   const why =
     save === null

@@ -83,9 +83,12 @@ function failure(error: unknown, server: Server, structure: string): Finding {
   }
   if (!isReply(error)) throw error
   const message = messageOf(error)
-  if (/^NOPERM/.test(message)) {
+  if (message.startsWith('NOPERM')) {
     const why = 'The user may not use the channels of Perilune: waiting falls back to polling.'
-    return warn(why, `Grant &${server.options.namespace}:{${structure}:*, +subscribe and +publish; see the permissions.`)
+    return warn(
+      why,
+      `Grant &${server.options.namespace}:{${structure}:*, +subscribe and +publish; see the permissions.`,
+    )
   }
   return fail(`The server rejects a subscription: ${message}.`, 'Use a server or a proxy that has SUBSCRIBE.')
 }

@@ -14,14 +14,23 @@ interface Reason {
 
 /** By the code of a network error, or the first word of a reply. */
 const REASONS: ReadonlyMap<string, Reason> = new Map([
-  ['ECONNREFUSED', { why: 'nothing listens there', mend: 'Start the server, or correct the host and the port.' }],
+  [
+    'ECONNREFUSED',
+    { why: 'nothing listens there', mend: 'Start the server, or correct the host and the port.' },
+  ],
   ['ENOTFOUND', { why: 'its name has no address', mend: 'Correct the host name, or its DNS entry.' }],
   ['EAI_AGAIN', { why: 'the name service does not answer', mend: 'Check the DNS of this machine.' }],
   ['EHOSTUNREACH', { why: 'no route leads there', mend: 'Check the network and the firewall.' }],
   ['ENETUNREACH', { why: 'no route leads there', mend: 'Check the network and the firewall.' }],
   ['ETIMEDOUT', { why: 'it does not answer', mend: 'Check the network and the firewall.' }],
-  ['NOAUTH', { why: 'it wants a password', mend: 'Write the password into the URL: redis://:PASSWORD@host.' }],
-  ['WRONGPASS', { why: 'it rejects this user or password', mend: 'Correct the user and the password in the URL.' }],
+  [
+    'NOAUTH',
+    { why: 'it wants a password', mend: 'Write the password into the URL: redis://:PASSWORD@host.' },
+  ],
+  [
+    'WRONGPASS',
+    { why: 'it rejects this user or password', mend: 'Correct the user and the password in the URL.' },
+  ],
   [
     'DENIED',
     {
@@ -90,7 +99,8 @@ function reasonOf(error: unknown, server: Server): Reason {
   if (known !== undefined) return known
   const { tls } = server.options.address
   if (tls && isCertificateError(code)) return TLS_REFUSED
-  if (tls && /WRONG_VERSION|EPROTO|ECONNRESET|disconnected before secure/.test(`${code} ${message}`)) return NO_TLS
+  if (tls && /WRONG_VERSION|EPROTO|ECONNRESET|disconnected before secure/.test(`${code} ${message}`))
+    return NO_TLS
   if (/ECONNRESET|closed/i.test(`${code} ${message}`)) return WANTS_TLS
   return { why: message.replaceAll(/\s+/g, ' '), mend: 'Check the URL and the log of the server.' }
 }

@@ -8,7 +8,8 @@ import { bytes, count, span } from '../words.ts'
 const LATE_SECONDS = 10
 const BEHIND_BYTES = 1024 ** 2
 
-const BOUND = 'CONFIG SET min-replicas-to-write 1 and CONFIG SET min-replicas-max-lag 2, also in the configuration file.'
+const BOUND =
+  'CONFIG SET min-replicas-to-write 1 and CONFIG SET min-replicas-max-lag 2, also in the configuration file.'
 
 export const replication: Check = {
   id: 'replication',
@@ -34,9 +35,11 @@ function ofPrimary(server: Server, node: Node): Finding {
   const offset = node.number('master_repl_offset')
   const findings = lines.map((fields) => ofLine(fields, offset))
   if (good === undefined) {
-    const why = 'A primary that is cut off goes on acknowledging writes that a failover loses: min-replicas-to-write is not set.'
+    const why =
+      'A primary that is cut off goes on acknowledging writes that a failover loses: min-replicas-to-write is not set.'
     findings.push(warn(why, BOUND))
-  } else if (good === '0') findings.push(fail('No replica is good enough for min-replicas-to-write.', 'Reconnect the replicas.'))
+  } else if (good === '0')
+    findings.push(fail('No replica is good enough for min-replicas-to-write.', 'Reconnect the replicas.'))
   const healthy = `${count(lines.length, 'replica')} ${lines.length === 1 ? 'follows' : 'follow'} closely.`
   const combined = combine(findings, details)
   return combined.state === 'ok' ? ok(healthy, details) : combined
@@ -61,7 +64,11 @@ function ofLine(fields: ReadonlyMap<string, string>, offset: number): Finding {
   const details = { [name]: { state: fields.get('state'), lagSeconds: lag, behindBytes: behind } }
   const mend = 'Check the network and the load of the replica.'
   if (fields.get('state') !== 'online') {
-    return warn(`The replica ${name} is still loading (${fields.get('state')}).`, 'Wait until it is online.', details)
+    return warn(
+      `The replica ${name} is still loading (${fields.get('state')}).`,
+      'Wait until it is online.',
+      details,
+    )
   }
   if (lag > LATE_SECONDS) {
     return warn(`The replica ${name} was last heard ${span(lag * 1000)} ago.`, mend, details)
@@ -76,10 +83,17 @@ function ofReplica(node: Node): Finding {
   if (node.info.get('master_link_status') === 'down') {
     const seconds = node.number('master_link_down_since_seconds')
     const since = seconds > 0 ? ` for ${span(seconds * 1000)}` : ''
-    findings.push(warn(`The replica has had no connection to its primary${since}.`, 'Check the primary, the network, and masterauth.'))
+    findings.push(
+      warn(
+        `The replica has had no connection to its primary${since}.`,
+        'Check the primary, the network, and masterauth.',
+      ),
+    )
   }
   if (node.info.get('slave_read_only') === '0') {
-    findings.push(warn('The replica accepts writes, which its primary never sees.', 'CONFIG SET replica-read-only yes.'))
+    findings.push(
+      warn('The replica accepts writes, which its primary never sees.', 'CONFIG SET replica-read-only yes.'),
+    )
   }
   return combine(findings)
 }

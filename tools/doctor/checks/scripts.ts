@@ -23,16 +23,23 @@ export const scripts: Check = {
 
 /** Loads a script of each structure that only reads, and runs it on keys that do not exist. */
 async function ofNode(server: Server, node: Node): Promise<Finding> {
-  const findings = await Promise.all(server.options.structures.map((structure) => ofStructure(server, node, structure)))
+  const findings = await Promise.all(
+    server.options.structures.map((structure) => ofStructure(server, node, structure)),
+  )
   const cached = node.number('number_of_cached_scripts')
   const memory = node.number('used_memory_scripts_eval') || node.number('used_memory_scripts')
   const details = { cachedScripts: cached, scriptMemory: memory }
   if (cached > MANY_SCRIPTS) {
     const why = `The server keeps ${count(cached, 'script')} (${bytes(memory)}), more than any version of Perilune has: some program sends a new text with each call.`
-    findings.push(warn(why, 'Find the program that builds scripts with values in their text, then SCRIPT FLUSH.'))
+    findings.push(
+      warn(why, 'Find the program that builds scripts with values in their text, then SCRIPT FLUSH.'),
+    )
   }
   const names = findings.length === 1 ? 'script' : 'scripts'
-  return combine([ok(`The server loads and runs the ${names} of Perilune.`, details), ...findings.filter(isNotOk)])
+  return combine([
+    ok(`The server loads and runs the ${names} of Perilune.`, details),
+    ...findings.filter(isNotOk),
+  ])
 }
 
 function isNotOk({ state }: Finding): boolean {
@@ -41,13 +48,17 @@ function isNotOk({ state }: Finding): boolean {
 
 async function ofStructure(server: Server, node: Node, structure: string): Promise<Finding> {
   const { contract } = server.options
-  const name = contract.operations[`${structure}/inspect`] === undefined ? `${structure}/get` : `${structure}/inspect`
+  const name =
+    contract.operations[`${structure}/inspect`] === undefined ? `${structure}/get` : `${structure}/inspect`
   const { source, sha1, keys, arguments: fields } = operationOf(contract, name)
   const unit = unitAt(server, node, structure)
   try {
     const loaded = await node.link.call('SCRIPT', 'LOAD', source)
-    if (loaded !== sha1) return fail(`The server gives ${name} another hash.`, 'Report the engine and its version.')
-    const values = fields.flatMap(({ type }) => (type === 'integer' ? ['1'] : type === 'repeated' ? [] : ['json']))
+    if (loaded !== sha1)
+      return fail(`The server gives ${name} another hash.`, 'Report the engine and its version.')
+    const values = fields.flatMap(({ type }) =>
+      type === 'integer' ? ['1'] : type === 'repeated' ? [] : ['json'],
+    )
     const answer = await node.link.call(
       'EVALSHA',
       sha1,
@@ -56,7 +67,10 @@ async function ofStructure(server: Server, node: Node, structure: string): Promi
       ...values,
     )
     if (Array.isArray(answer)) return ok(`${name} runs.`)
-    return fail(`The server answers ${name} with something else than a list.`, 'Report the engine and its version.')
+    return fail(
+      `The server answers ${name} with something else than a list.`,
+      'Report the engine and its version.',
+    )
   } catch (error) {
     if (!isReply(error)) throw error
     return refusal(name, messageOf(error))
@@ -70,5 +84,8 @@ function refusal(name: string, message: string): Finding {
   if (/^(CLUSTERDOWN|MASTERDOWN|LOADING|BUSY|MOVED)/.test(message)) {
     return unknown(`The server runs no script now: ${message}.`, 'Mend the writes first.')
   }
-  return fail(`The server rejects the script ${name}: ${message}.`, 'Report the engine and its version, with this message.')
+  return fail(
+    `The server rejects the script ${name}: ${message}.`,
+    'Report the engine and its version, with this message.',
+  )
 }

@@ -23,7 +23,8 @@ export const slowLog: Check = {
 
 async function ofNode(server: Server, node: Node): Promise<Finding> {
   const entries = await entriesOf(server, node)
-  if (entries === null) return unknown('The user may not run SLOWLOG.', 'Run the doctor as a user with +slowlog.')
+  if (entries === null)
+    return unknown('The user may not run SLOWLOG.', 'Run the doctor as a user with +slowlog.')
   const slow = entries.filter(({ ms }) => ms > SLOW_MS)
   if (slow.length === 0) return ok(`The slow log has no call of Perilune above ${SLOW_MS} ms.`)
   const longest = Math.max(...slow.map(({ ms }) => ms))
@@ -47,7 +48,10 @@ async function entriesOf(server: Server, { link }: Node): Promise<Entry[] | null
 }
 
 /** `queue/claim`; null for what is not of Perilune. */
-function operationOf(server: Server, [command = '', script = '', , firstKey = '']: readonly string[]): string | null {
+function operationOf(
+  server: Server,
+  [command = '', script = '', , firstKey = '']: readonly string[],
+): string | null {
   if (!/^eval(sha)?(_ro)?$/i.test(command)) return null
   const { contract, namespace } = server.options
   const known = Object.entries(contract.operations).find(([, { sha1 }]) => sha1 === script)

@@ -21,19 +21,24 @@ export const subscriptions: Check = {
 
 async function ofPrimaries(server: Server): Promise<Finding> {
   const channels = await Promise.all(server.primaries.map((node) => channelsAt(server, node)))
-  if (channels.includes(null)) return unknown('The user may not run PUBSUB CHANNELS.', 'Run the doctor as a user with +pubsub.')
+  if (channels.includes(null))
+    return unknown('The user may not run PUBSUB CHANNELS.', 'Run the doctor as a user with +pubsub.')
   const names = channels.flatMap((each) => each ?? [])
   if (names.length === 0) return ok('No process waits for a message of Perilune now.', { channels: 0 })
-  return ok(`Processes wait on ${count(names.length, 'channel')}, all at primaries.`, { channels: names.length })
+  return ok(`Processes wait on ${count(names.length, 'channel')}, all at primaries.`, {
+    channels: names.length,
+  })
 }
 
 async function ofReplica(server: Server, node: Node): Promise<Finding> {
   const channels = await channelsAt(server, node)
-  if (channels === null) return unknown('The user may not run PUBSUB CHANNELS.', 'Run the doctor as a user with +pubsub.')
+  if (channels === null)
+    return unknown('The user may not run PUBSUB CHANNELS.', 'Run the doctor as a user with +pubsub.')
   if (channels.length === 0) return ok('No subscription of Perilune sits on the replica.')
   const shown = listed(channels, 2)
   const why = `Subscriptions of ${count(channels.length, 'channel')} sit on this replica (${shown}). Scripts at the primary do not see them, so these processes are not woken, and find what is free only by polling.`
-  const mend = 'Give those programs the address of the primary, or Sentinel or cluster clients; restart what was connected before a failover.'
+  const mend =
+    'Give those programs the address of the primary, or Sentinel or cluster clients; restart what was connected before a failover.'
   return fail(why, mend, { channels, clients: await listenersAt(node) })
 }
 

@@ -36,8 +36,11 @@ export const tls: Check = {
   title: 'TLS',
   essential: true,
   async examine(server) {
-    if (!server.options.address.tls) return server.nodes.length === 0 ? notUsed() : overNodes(server.nodes, inTheClear)
-    const refused = server.found.unreached.filter(({ error }) => isCertificateError(String(Object(error).code ?? '')))
+    if (!server.options.address.tls)
+      return server.nodes.length === 0 ? notUsed() : overNodes(server.nodes, inTheClear)
+    const refused = server.found.unreached.filter(({ error }) =>
+      isCertificateError(String(Object(error).code ?? '')),
+    )
     const findings = await Promise.all(refused.map((each) => ofRefused(each, server)))
     if (server.nodes.length > 0) findings.push(await overNodes(server.nodes, ofTrusted))
     return findings.length === 0 ? unknown('The doctor saw no certificate.') : combine(findings)
@@ -78,14 +81,17 @@ async function ofRefused({ place, error }: Unreached, server: Server): Promise<F
     if (days < 0) return fail(`The certificate of ${name} expired on ${day}.`, RENEW, details)
     return fail(`The certificate of ${name} is rejected: ${reasonFor(code, error)}.`, mendFor(code), details)
   } catch {
-    return fail(`The certificate of ${name} is rejected: ${messageOf(error)}.`, mendFor(code), { refusedAs: code })
+    return fail(`The certificate of ${name} is rejected: ${messageOf(error)}.`, mendFor(code), {
+      refusedAs: code,
+    })
   }
 }
 
 function reasonFor(code: string, error: unknown): string {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'it is for another host name'
   if (code === 'CERT_NOT_YET_VALID') return 'it is not valid yet'
-  if (/SELF_SIGNED|LEAF_SIGNATURE|ISSUER/.test(code)) return 'this machine does not know the authority that signed it'
+  if (/SELF_SIGNED|LEAF_SIGNATURE|ISSUER/.test(code))
+    return 'this machine does not know the authority that signed it'
   return messageOf(error)
 }
 
@@ -103,7 +109,12 @@ function endOf({ valid_to: end }: PeerCertificate): { days: number; day: string 
   return { days, day: Number.isNaN(endMs) ? 'an unknown day' : new Date(endMs).toISOString().slice(0, 10) }
 }
 
-function detailsOf({ valid_to: validTo, subject, issuer, subjectaltname }: PeerCertificate): Finding['details'] {
+function detailsOf({
+  valid_to: validTo,
+  subject,
+  issuer,
+  subjectaltname,
+}: PeerCertificate): Finding['details'] {
   return {
     tls: true,
     validTo: Number.isNaN(Date.parse(validTo)) ? null : new Date(validTo).toISOString(),

@@ -18,7 +18,9 @@ export const topology: Check = {
     if (server.isCluster) return ofCluster(server)
     const replicas = server.nodes.length - 1
     const others =
-      replicas === 0 ? 'it knows no other server' : `${count(replicas, 'other server')} with the same data belong to it`
+      replicas === 0
+        ? 'it knows no other server'
+        : `${count(replicas, 'other server')} with the same data belong to it`
     return ok(`This is one server without Cluster; ${others}.`, { topology: 'single', replicas })
   },
 }
@@ -29,7 +31,9 @@ function ofSentinels(server: Server): Finding {
   const asked = server.options.address.places.length
   const primaries = new Set(sentinels.flatMap(({ primary }) => (primary === null ? [] : showPlace(primary))))
   const details = { topology: 'sentinel', sentinels: sentinels.map(viewOf), primaries: [...primaries] }
-  const findings = [ok(`${count(sentinels.length, 'Sentinel')} of ${asked} name the same primary for ${name}.`)]
+  const findings = [
+    ok(`${count(sentinels.length, 'Sentinel')} of ${asked} name the same primary for ${name}.`),
+  ]
   if (primaries.size > 1) {
     const why = `The Sentinels disagree about the primary: ${[...primaries].join(', ')}.`
     findings.push(fail(why, 'Wait for the end of a failover, then check the network between the Sentinels.'))
@@ -110,7 +114,11 @@ function troubleOf({ place, role, troubles, connected }: Member): Finding[] {
   const name = showPlace(place)
   const said = troubles.includes('fail') ? 'has failed' : 'does not answer the others'
   const mend = 'Start the node, or let the others forget it: CLUSTER FORGET.'
-  return [role === 'primary' ? fail(`The primary ${name} ${said}.`, mend) : warn(`The replica ${name} ${said}.`, mend)]
+  return [
+    role === 'primary'
+      ? fail(`The primary ${name} ${said}.`, mend)
+      : warn(`The replica ${name} ${said}.`, mend),
+  ]
 }
 
 /** Nodes that see other owners than the first node does: their clients are sent to and fro. */

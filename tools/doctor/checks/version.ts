@@ -14,7 +14,11 @@ export const version: Check = {
     const found = await overNodes(nodes, ofNode)
     const versions = new Set(nodes.map(({ info }) => (info === null ? '' : label(engineOf(info)))))
     if (versions.size < 2 || found.state !== 'ok') return found
-    return warn(`The nodes run different versions. ${found.why}`, 'Bring all nodes to one version.', found.details)
+    return warn(
+      `The nodes run different versions. ${found.why}`,
+      'Bring all nodes to one version.',
+      found.details,
+    )
   },
 }
 
@@ -40,7 +44,11 @@ export function ofEngine(engine: Engine): Finding {
   }
   if (isBefore(engine.version, oldest)) {
     const since = oldest.replace(/\.0$/, '')
-    return fail(`This is ${name}; Perilune needs ${engine.name} ${since}.`, `Upgrade to ${since} or newer.`, details)
+    return fail(
+      `This is ${name}; Perilune needs ${engine.name} ${since}.`,
+      `Upgrade to ${since} or newer.`,
+      details,
+    )
   }
   const faults = FAULTS.filter((fault) => fault.affects(engine))
   const why = [`This is ${name}.`, ...faults.map((fault) => fault.why)].join(' ')

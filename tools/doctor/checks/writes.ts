@@ -52,13 +52,21 @@ function refusal(message: string, node: Node, server: Server): Finding {
     case 'LOADING':
       return fail('The server is loading its data.', 'Wait until it has loaded.', details)
     case 'BUSY':
-      return fail('A script has been running for long, and the server answers nothing else.', 'SCRIPT KILL, and look for the script.', details)
+      return fail(
+        'A script has been running for long, and the server answers nothing else.',
+        'SCRIPT KILL, and look for the script.',
+        details,
+      )
     case 'MASTERDOWN':
       return fail('This is a replica that has lost its primary.', mendOfReplica(node, server), details)
     case 'NOPERM':
       return unknown('The user may not run HDEL, so this was not tried.', 'See the permissions.', details)
     default:
-      return fail(`The server rejects a write: ${message}.`, 'Read the message and the log of the server.', details)
+      return fail(
+        `The server rejects a write: ${message}.`,
+        'Read the message and the log of the server.',
+        details,
+      )
   }
 }
 
