@@ -34,15 +34,30 @@ const BUNDLED = {
   ],
 }
 
-/** Packages with the same licence text share it. */
+/** The copyright lines of each package, and each text of a licence once. */
 function notice(packages: readonly string[]): string {
-  const licences = packages.map((name) => ({ name, text: licenceOf(name) }))
-  const texts = [...new Set(licences.map(({ text }) => text))]
-  const parts = texts.map((text) => {
-    const names = licences.filter((each) => each.text === text).map(({ name }) => name)
-    return `Includes ${names.join(', ')}:\n\n${text}`
+  const licences = packages.map((name) => ({ name, ...partsOf(licenceOf(name)) }))
+  const kinds = [...new Set(licences.map(({ kind }) => kind))]
+  const parts = kinds.flatMap((kind) => {
+    const own = licences.filter((each) => each.kind === kind)
+    if (own.length === 1) return own.map(({ name, whole }) => `Includes ${name}:\n\n${whole}`)
+    const owners = own.map(({ name, copyright }) => `Includes ${name}: ${copyright}`)
+    return [[...owners, '', own[0]?.permission].join('\n')]
   })
   return `/*!\n${parts.join('\n\n').replaceAll('*/', '* /')}\n*/`
+}
+
+/** `kind` is the permission without what differs in spelling only. */
+function partsOf(whole: string): { whole: string; copyright: string; permission: string; kind: string } {
+  const start = Math.max(0, whole.indexOf('Permission is hereby granted'))
+  const permission = whole.slice(start)
+  const copyright =
+    whole
+      .match(/^.*copyright \(c\).*$/gim)
+      ?.join('; ')
+      .replaceAll(/\s+/g, ' ')
+      .trim() ?? ''
+  return { whole, copyright, permission, kind: permission.replaceAll(/[\s"'*]+/g, ' ').toLowerCase() }
 }
 
 function licenceOf(name: string): string {
@@ -77,7 +92,8 @@ const config: UserConfig[] = defineConfig([
     minify: true,
     outputOptions: {
       ...shared.outputOptions,
-      footer: ({ name }) => notice(name === 'cli' ? BUNDLED.cli : BUNDLED.doctor),
+      footer: ({ name }) =>
+        name === 'cli' ? notice(BUNDLED.cli) : name === 'command' ? notice(BUNDLED.doctor) : '',
     },
   },
 ])
