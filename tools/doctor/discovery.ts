@@ -20,8 +20,10 @@ async function byServers(options: DoctorOptions): Promise<Found> {
   const [first] = nodesIn(seeds)
   if (first === undefined) return { ...NOTHING, unreached: unreachedIn(seeds) }
   const isCluster = options.address.topology === 'cluster' || first.info?.get('cluster_enabled') === '1'
-  if (!isCluster) return withNeighbours(options, seeds)
-  return ofCluster(options, seeds, await membersAt(first))
+  // Where INFO is refused, only a cluster lists its nodes.
+  const members = isCluster || first.info === null ? await membersAt(first) : []
+  if (!isCluster && members.length === 0) return withNeighbours(options, seeds)
+  return ofCluster(options, seeds, members)
 }
 
 /** A node and those that replicate it, or that it replicates. */

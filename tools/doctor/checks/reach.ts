@@ -92,7 +92,8 @@ function reasonOf(error: unknown, server: Server): Reason {
   const code = String(Object(error).code ?? '')
   if (error instanceof SentinelError) return ofSentinel(error, server)
   if (error instanceof SilentError || message.includes('ETIMEDOUT')) {
-    const mend = 'Check whether the server hangs (a long script, a full disk, SIGSTOP), and the firewall.'
+    const notTls = server.options.address.tls ? 'If the port does not speak TLS, use redis://. ' : ''
+    const mend = `${notTls}Check whether the server hangs (a long script, a full disk, SIGSTOP), and the firewall.`
     return { why: `it gave ${message.startsWith('no answer') ? message : 'no answer in time'}`, mend }
   }
   const known = REASONS.get(code) ?? REASONS.get(message.split(' ', 1)[0] ?? '')
