@@ -81,7 +81,7 @@ test('a server that stops in the middle leaves checks unknown', async () => {
   expect(of('clock').state).toBe('unknown')
 })
 
-test('a wrong password is told from a missing one, and never printed', async () => {
+test('a wrong password and a missing one have words of their own, and no password is printed', async () => {
   const redis = await startRedis()
   onTestFinished(() => redis.stop())
   await ask(redis.port, 'CONFIG', 'SET', 'requirepass', 'right')
@@ -98,7 +98,7 @@ test('a wrong password is told from a missing one, and never printed', async () 
   expect(right.of('reach').state).toBe('ok')
 })
 
-test('TLS and plain ports are told apart', async () => {
+test('a port with TLS and one without are explained', async () => {
   await using secure = await startTls(400)
 
   const plain = await examineAt(secure.redis.url.replace('redis:', 'rediss:'), '--timeout', '500ms')

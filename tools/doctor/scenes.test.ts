@@ -84,6 +84,23 @@ test('a user without some rights fails, and the rule that the doctor prints mend
   expect(after.of('permissions').state).toBe('ok')
 })
 
+test('a user without EVAL fails, with the rest of its rights where it may try them', async () => {
+  const { port } = await server()
+  await ask(port, 'ACL', 'SETUSER', 'tries', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-hset')
+  await ask(port, 'ACL', 'SETUSER', 'blind', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-acl')
+  const args = [...ANY_VERSION, '--structures', 'lock']
+
+  const tries = await examineAt(`redis://tries:pw@127.0.0.1:${port}`, ...args)
+  const blind = await examineAt(`redis://blind:pw@127.0.0.1:${port}`, ...args)
+
+  expect(tries.of('permissions')).toMatchObject({ state: 'fail', mend: 'ACL SETUSER tries +eval +hset' })
+  expect(blind.of('permissions').state).toBe('fail')
+  expect(blind.of('permissions').why).toContain('may not run EVAL')
+  expect(blind.of('permissions').mend).toContain(
+    'ACL SETUSER blind ~perilune:{lock:* &perilune:{lock:* +auth',
+  )
+})
+
 test('the least rule of each structure is enough', async () => {
   const { port, url } = await server()
   const { default: contract } = await import('../../lua/contract.json', { with: { type: 'json' } })
@@ -216,7 +233,7 @@ test('Sentinel leads to its primary, and a wrong name or a plain URL to it are e
   const places = group.sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')
 
   const right = await examineAt(`redis+sentinel://${places}/${group.masterName}`)
-  const wrong = await examineAt(`redis+sentinel://${places}/nobody`)
+  const wrong = await examineAt(`redis+sentinel://${places}/other`)
   const plain = await examineAt(`redis://127.0.0.1:${group.sentinelPorts[0]}`)
 
   expect(right.of('topology')).toMatchObject({ state: 'ok' })
@@ -227,7 +244,7 @@ test('Sentinel leads to its primary, and a wrong name or a plain URL to it are e
   expect(right.of('replication').mend).toContain('min-replicas-to-write 1')
   expect([wrong.exitCode, wrong.of('reach').why]).toEqual([
     2,
-    'The Sentinels do not know a primary named nobody.',
+    'The Sentinels do not know a primary named other.',
   ])
   expect(plain.of('reach').mend).toBe(
     `Use redis+sentinel://127.0.0.1:${group.sentinelPorts[0]}/${group.masterName}.`,

@@ -42,7 +42,7 @@ function ofLayouts({ keys }: KeyScan): Finding {
   const kinds = [...new Set(strange.map(({ structure, layout }) => `${structure} ${layout}`))]
   const names = [...new Set(strange.map(label))]
   const why = `This version does not read the layout of ${count(strange.length, 'unit')}: ${listed(names)} (structure and layout: ${listed(kinds)}). It rejects calls for them.`
-  const mend = 'Use the version of Perilune that wrote them, or clear them if nobody needs them.'
+  const mend = 'Use the version of Perilune that wrote them, or clear them if no program needs them.'
   return warn(why, mend, { units: names, layouts: kinds })
 }
 
@@ -67,7 +67,7 @@ function ofExpiry({ keys }: KeyScan): Finding {
   const names = [...new Set(forever.map(label))]
   const why = `${count(forever.length, 'key')} should expire and never will: ${listed(names)}.`
   const mend =
-    'Look for programs that copy, restore or PERSIST keys; delete these keys once nobody uses them.'
+    'Look for programs that copy, restore or PERSIST keys; delete these keys once no program uses them.'
   return warn(why, mend, { keys: forever.length, units: names })
 }
 
