@@ -67,11 +67,13 @@ function licenceOf(name: string): string {
   return readFileSync(new URL(file, folder), 'utf8').trim()
 }
 
+// What the types say is not said twice; what tells bundlers that a call is pure stays.
+const COMMENTS = { legal: true, annotation: true, jsdoc: false }
+
 const shared: UserConfig = {
   platform: 'node',
   target: 'node20.19',
-  // What the types say is not said twice; what tells bundlers that a call is pure stays.
-  outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
+  outputOptions: { comments: COMMENTS },
 }
 
 const config: UserConfig[] = defineConfig([
@@ -91,7 +93,7 @@ const config: UserConfig[] = defineConfig([
     },
     minify: true,
     outputOptions: {
-      ...shared.outputOptions,
+      comments: COMMENTS,
       footer: ({ name }) =>
         name === 'cli' ? notice(BUNDLED.cli) : name === 'command' ? notice(BUNDLED.doctor) : '',
     },

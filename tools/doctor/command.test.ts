@@ -4,7 +4,6 @@ import { ask } from '../../test/servers/ask.ts'
 import { startRedis } from '../../test/servers/redis.ts'
 import { CommandError } from '../command/error.ts'
 import { ANY_VERSION, examineAt, runDoctor, startTls } from './fixture.ts'
-import type { Report } from './report.ts'
 import { show } from './show.ts'
 
 test('the output on a healthy server', async () => {
@@ -167,8 +166,8 @@ test('the table fits 80 columns, with and without colours', async () => {
   onTestFinished(() => redis.stop())
   const { report } = await examineAt(redis.url)
 
-  const plain = show(report as Report, 80, false)
-  const coloured = show(report as Report, 80, true)
+  const plain = show(report, 80, false)
+  const coloured = show(report, 80, true)
 
   expect(Math.max(...plain.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   expect(plain).not.toContain('\u001B')

@@ -180,7 +180,10 @@ test('a certificate that ends soon is a warning, and one without its authority a
 
 test('a server whose clock jumps fails', async ({ skip }) => {
   const clock = ownClock()
-  if (clock === null) return skip()
+  if (clock === null) {
+    skip()
+    return
+  }
   onTestFinished(() => clock.remove())
   const { url } = await server({ aof: 'everysec', env: clock.env })
   let ahead = 0
@@ -194,7 +197,10 @@ test('a server whose clock jumps fails', async ({ skip }) => {
 
 test('a replica whose clock is behind fails', async ({ skip }) => {
   const clock = ownClock()
-  if (clock === null) return skip()
+  if (clock === null) {
+    skip()
+    return
+  }
   onTestFinished(() => clock.remove())
   const primary = await server({ aof: 'everysec', env: clock.env })
   clock.set(60)
@@ -225,6 +231,42 @@ test('a subscription that sits on a replica fails', async () => {
     'Subscriptions of 1 channel sit on this replica (perilune:{lock:}:wake:4711)',
   )
   expect(after.of('subscriptions').state).toBe('ok')
+})
+
+test('a subscription that sits on a replica of a cluster fails', async () => {
+  const cluster = await startCluster({ masters: 1, replicasPerMaster: 1 })
+  onTestFinished(() => cluster.stop())
+  const waiter = new Redis(cluster.ports[1] ?? 0)
+  onTestFinished(() => waiter.disconnect())
+  await waiter.ssubscribe('perilune:{lock:deploy}:wake')
+
+  const { of, report } = await examineAt(`redis://127.0.0.1:${cluster.ports[0]}`)
+
+  expect(report.servers.map(({ role }) => role).toSorted()).toEqual(['primary', 'replica'])
+  expect(of('subscriptions').state).toBe('fail')
+  expect(of('persistence').why).toContain('(class D)')
+})
+
+test('a URL of a cluster to a server that is none is explained', async () => {
+  const { url } = await server()
+
+  const { of, exitCode } = await examineAt(url.replace('redis:', 'redis+cluster:'))
+
+  expect([exitCode, of('topology').mend]).toEqual([2, 'Use redis:// instead of redis+cluster://.'])
+})
+
+test('a cluster that has lost a primary fails, and names it', async () => {
+  const cluster = await startCluster()
+  onTestFinished(() => cluster.stop())
+  await cluster.nodes[2]?.kill()
+  const port = cluster.ports[0] ?? 0
+  await expect.poll(() => ask(port, 'CLUSTER', 'INFO')).toContain('cluster_state:fail')
+
+  const { of } = await examineAt(`redis://127.0.0.1:${port}`)
+
+  expect(of('reach')).toMatchObject({ state: 'fail' })
+  expect(of('topology').why).toContain(`The primary 127.0.0.1:${cluster.ports[2]} has failed.`)
+  expect(of('writes').why).toContain('The cluster is down and rejects calls.')
 })
 
 test('Sentinel leads to its primary, and a wrong name or a plain URL to it are explained', async () => {

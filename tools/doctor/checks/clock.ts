@@ -27,6 +27,7 @@ export const clock: Check = {
   id: 'clock',
   title: 'Clock',
   essential: true,
+  patience: 2,
   async examine({ nodes }) {
     const series = await Promise.all(nodes.map(async (node) => ({ node, samples: await samplesOf(node) })))
     const known = series.filter(({ samples }) => samples.length > 1)
