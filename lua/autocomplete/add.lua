@@ -4,13 +4,13 @@ nothing and returns the same answer. `replaced`: how many were stored before and
 the entries, from the first, fit into the work of one call; send the others in another call.
 
 @returns added  added:integer replaced:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops
-         rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes.
-         A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their
+         tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A
+         prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A
          call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one
-         that exceeds them; for 2,000 if others have expired, of which as many and 20 are removed as well. File and
-         replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin
-         the same way
+         that exceeds them; for 2,000 if others have expired, of which it removes as many and 20 as well. File and
+         replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles
+         begin the same way
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls

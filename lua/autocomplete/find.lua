@@ -1,5 +1,5 @@
 --[[
-Like `suggest`, but returns the records as they are stored, which costs server and client half the time: see
+Like `suggest`, but returns the stored form of the records, which costs server and client half the time: see
 shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`:
 the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
 
@@ -9,7 +9,7 @@ the field of `fronts` that holds the first ten for as long as it names the query
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
-local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
+local limit = tonumber(ARGV[3] or 10) -- integer: how many to return, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
 try(refusal_of_index(keys.meta, codec))

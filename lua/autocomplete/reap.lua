@@ -6,7 +6,7 @@ first. `more`: there may be others.
 @returns reaped  more:flag
 @cost    as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too
 ]]
-local query = ARGV[1] -- text: the folded query that needs others; empty: the first to expire are removed first
+local query = ARGV[1] -- text: the folded query that needs others; empty: the first to expire go first
 local fuzzy = ARGV[2] == '1' -- flag: whether it also matches with one edit
 
 local index = try(open_index(keys.meta, ''))

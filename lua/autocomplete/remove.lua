@@ -4,11 +4,11 @@ stored and had not expired. `taken`: how many of the ids, from the first, fit in
 in another call.
 
 @returns removed  removed:integer taken:integer
-@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops
-         rewrites a leaf of 18 places, and once a call the front if one of the first ten is removed. A top that falls
-         under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one
-         byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. File
-         and replicas get the same as in `add`, and 1.5 kB for each top that is filled up
+@cost    O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their
+         tops rewrites a leaf of 18 places, and once a call the front if the call removes one of the first ten. A top
+         that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for
+         a prefix one byte longer without a fork the call reads up to 200 words. A call takes entries for 6,000 units of
+         work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each refilled top
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local gone, gone_at = ARGV, 3 -- repeated (id:text): the entries

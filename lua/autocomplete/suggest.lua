@@ -4,14 +4,14 @@ first, and at equal scores by age, the oldest first. With `fuzzy`, entries that 
 order: they are `edited`. `short`: expired entries hide some; reap, then query again. `front`: as in `find`.
 
 @returns suggested  short:flag front:text suggestions:[id:text text:text score:integer payload:bytes edited:flag]
-@cost    O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and
-         too few others as much as finding the first place for each character of the query and each of the 64 first that
-         may follow, 4,000 words of prefixes of few words, and 200 places
+@cost    O(log words + limit) where more than 32 words match, else it reads up to 200 words. With `fuzzy` and too few
+         others as much as finding the first place for each character of the query and each of the 64 first that may
+         follow, 4,000 words of prefixes of few words, and 200 places
 @reads
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local query = ARGV[2] -- text: the folded query; empty: all match
-local limit = tonumber(ARGV[3] or 10) -- integer: how many are wanted, up to 100
+local limit = tonumber(ARGV[3] or 10) -- integer: how many to return, up to 100
 local fuzzy = ARGV[4] == '1' -- flag: whether the query may hold one edit
 
 try(refusal_of_index(keys.meta, codec))

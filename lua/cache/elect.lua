@@ -1,5 +1,5 @@
 --[[
-Elects one caller to load a value, when no stored value may be served, or when the caller rejects the one it has seen.
+Elects one caller to load a value, when it may serve no stored value, or when the caller rejects the one it has seen.
 Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has
 expired is replaced. Repeating the call with the same id returns the same election.
 
@@ -12,10 +12,10 @@ expired is replaced. Repeating the call with the same id returns the same electi
 ]]
 local id = ARGV[1] -- text: the caller's own id of this load
 local codec = ARGV[2] -- text: name of the codec that makes the payload
-local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take before it is extended
-local seen = tonumber(ARGV[4]) -- integer: token of the value that the caller rejects; 0: none was seen
+local lease_ms = tonumber(ARGV[3]) -- integer: how long the load may take without an extension
+local seen = tonumber(ARGV[4]) -- integer: token of the value that the caller rejects; 0: it has seen none
 local waited = tonumber(ARGV[5]) -- integer: token of the load that the caller waited for; 0: none
-local waits = ARGV[6] == '1' -- flag: whether the caller waits, and is notified under its id
+local waits = ARGV[6] == '1' -- flag: whether the caller waits, for a notification under its id
 local tags = ARGV[7] -- bytes: its tags and their generations, as the head has them
 
 -- A longer list of waiters takes no more of them: these poll.

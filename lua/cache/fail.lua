@@ -1,7 +1,7 @@
 --[[
-Gives up a load: it failed, or its caller does not know whether it was elected. Waiters are woken. They get the reason
-when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not
-cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
+Gives up a load: it failed, or its caller does not know whether it won the election. Waiters are woken. They get the
+reason when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is
+not cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
 
 @returns failed
 @returns revoked
@@ -9,7 +9,7 @@ cached: a later caller is elected at once, unless a value may be served. Repeati
 @cost    O(waiters)
 ]]
 local id = ARGV[1] -- text: the caller's own id of the load
-local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while a value may be served
+local rest_ms = tonumber(ARGV[2]) -- integer: how long no load begins while there is a value to serve
 local how = ARGV[3] -- HOW: how waiters are notified
 local reason = ARGV[6] -- text: for the waiters; empty: they try themselves
 

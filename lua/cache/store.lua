@@ -12,11 +12,11 @@ begun. Repeating the call changes nothing.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payload
 local token = tonumber(ARGV[2]) -- integer: token of the load
-local version = tonumber(ARGV[3]) -- integer: version of the value; refused when a greater one is known; 0: none
+local version = tonumber(ARGV[3]) -- integer: version of the value; refused below a known greater one; 0: none
 local flags = tonumber(ARGV[4]) -- integer: 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it
 local load_ms = tonumber(ARGV[5]) -- integer: how long the load took
 local ttl_ms = tonumber(ARGV[6]) -- integer: how long the value is fresh
-local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long it may be served after that
+local stale_while_revalidate_ms = tonumber(ARGV[7]) -- integer: how long to serve it after that
 local how = ARGV[8] -- HOW: how waiters are notified
 local tags = ARGV[11] -- bytes: its tags and their generations before the load, as the head has them
 local payload = ARGV[12] -- bytes: the payload

@@ -6,7 +6,7 @@ list of items makes the collection empty, not absent.
 @returns replaced   copy:integer expires_at_ms:integer
 @returns unchanged  copy:integer expires_at_ms:integer
 @returns refused    version:integer
-@cost    O(items given); the replaced items are freed in the background
+@cost    O(items given); Redis frees the replaced items in the background
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet

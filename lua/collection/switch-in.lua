@@ -7,7 +7,7 @@ or the server has lost it.
 @returns unchanged  copy:integer expires_at_ms:integer
 @returns refused    version:integer
 @returns lost
-@cost    O(1); the replaced items are freed in the background
+@cost    O(1); Redis frees the replaced items in the background
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local kind = ARGV[3] -- text: list, set, hash or sortedSet

@@ -1,15 +1,15 @@
 --[[
-Gives a partition the epoch of a ledger that was begun in SQL for it. The partition stays as it is if it has left the
-epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only
-have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them;
-`pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server
-came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments.
-`elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
+Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch
+that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have
+been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending`
+if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back
+with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the
+current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
 @returns known  epoch:integer
 @returns elsewhere  ledger:text
-@cost    O(counters of the sealed batch), the memory is freed in the background
+@cost    O(counters of the sealed batch); Redis frees the memory in the background
 ]]
 local epoch = tonumber(ARGV[1]) -- integer: epoch of the ledger
 local known = tonumber(ARGV[2]) -- integer: the epoch before it; 0: none

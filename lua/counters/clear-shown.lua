@@ -3,7 +3,7 @@ Removes the shown values and the notes of a partition whose counts are in SQL. S
 
 @returns cleared
 @returns absent
-@cost    O(1), the memory is freed in the background
+@cost    O(1); Redis frees the memory in the background
 ]]
 
 if redis.call('UNLINK', keys.board, keys.shown, keys.noted, keys.idle, keys.ahead) == 0 then

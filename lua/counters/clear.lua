@@ -1,9 +1,9 @@
 --[[
-Removes a partition with all increments that were not flushed, and its epoch. Safe to repeat.
+Removes a partition with all its unflushed increments, and its epoch. Safe to repeat.
 
 @returns cleared
 @returns absent
-@cost    O(1), the memory is freed in the background
+@cost    O(1); Redis frees the memory in the background
 ]]
 
 if

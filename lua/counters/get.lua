@@ -1,5 +1,5 @@
 --[[
-Returns the loaded values, in the order of the ids; null for those that have to be loaded.
+Returns the loaded values, in the order of the ids; null for those to load.
 
 @reads
 @returns found  epoch:integer values:[value:text?]

@@ -9,8 +9,8 @@ nothing, and returns the values of the first call.
 @cost    O(counters)
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local idempotency_ttl_ms = tonumber(ARGV[3]) -- integer: how long idempotency keys are remembered
-local most_dirty = tonumber(ARGV[4]) -- integer: maximum of counters with increments that are not sealed; 0: any number
+local idempotency_ttl_ms = tonumber(ARGV[3]) -- integer: how long to remember idempotency keys
+local most_dirty = tonumber(ARGV[4]) -- integer: maximum of counters with unsealed increments; 0: any number
 local counters, counters_at = ARGV, 5 -- repeated COUNTERS: those to increment
 
 local partition = try(open_partition(keys.meta, call_id.caller))

@@ -1,6 +1,6 @@
 --[[
-Returns an overview of a partition whose counts are in SQL: the version that is shown, the number of values, and the
-number of counters with notes.
+Returns an overview of a partition whose counts are in SQL: the shown version, the number of values, and the number of
+counters with notes.
 
 @reads
 @returns seen  version:integer values:integer noted:integer

@@ -1,6 +1,6 @@
 --[[
-Returns an overview of a partition: how many values are loaded; how many counters have pending increments, sealed ones,
-and ones set aside to be sealed (`rest`); the time of the oldest of these (0: none); and how many counters have any
+Returns an overview of a partition: the number of loaded values; how many counters have pending increments, sealed ones,
+and ones set aside for sealing (`rest`); the time of the oldest of these (0: none); and how many counters have any
 (`dirty`).
 
 @reads

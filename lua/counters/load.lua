@@ -1,8 +1,8 @@
 --[[
-Loads values that were read from SQL together with the ledger of the partition, in one snapshot. A count is the value in
-SQL, plus pending increments, plus sealed ones that were not in SQL yet. Values that are already loaded stay, unless
-`anew`. `retry`: the snapshot is older than the last flush, or of another epoch (0: the partition has none yet). A
-caller that reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy.
+Loads values that a caller read from SQL together with the ledger of the partition, in one snapshot. A count is the
+value in SQL, plus pending increments, plus sealed ones that were not in SQL yet. Values that are already loaded stay,
+unless `anew`. `retry`: the snapshot is older than the last flush, or of another epoch (0: the partition has none yet).
+A caller that reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy.
 `behind`: SQL knows batches that this partition has never sealed, because the server came back with an old copy. Safe to
 repeat. The value is nil, and is not loaded, if it leaves 64 bits together with unflushed increments. Also evicts values
 that are due.
@@ -12,10 +12,10 @@ that are due.
 @returns behind  epoch:integer seq:integer
 @cost    O(counters), and at most 1,000 evictions
 ]]
-local epoch = tonumber(ARGV[1]) -- integer: epoch of the ledger that was read
+local epoch = tonumber(ARGV[1]) -- integer: epoch of that ledger
 local seq = tonumber(ARGV[2]) -- integer: the newest batch in it
 local retain_ms = tonumber(ARGV[3]) -- integer: how long a clean value stays; 0: forever
-local anew = ARGV[4] == '1' -- flag: whether values that are already loaded are replaced
+local anew = ARGV[4] == '1' -- flag: whether to replace values already loaded
 local counters, counters_at = ARGV, 5 -- repeated (id:text value:text): as SQL had them
 
 local partition = try(open_partition(keys.meta, ''))

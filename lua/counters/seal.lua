@@ -1,14 +1,14 @@
 --[[
-Seals pending increments into a batch, which does not change until it is acked. While a batch is sealed, the call
-returns that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed
-before any later ones, so that a flush comes to an end. Also evicts values that are due.
+Seals pending increments into a batch, which does not change until its ack. While a batch is sealed, the call returns
+that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed before
+any later ones, so that a flush comes to an end. Also evicts values that are due.
 
 @returns sealed   now_ms:integer epoch:integer seq:integer batch:text sealed_ms:integer more:flag counters:[id:text delta:text]
 @returns nothing
 @returns unknown
 @cost    O(counters of the batch), and at most 1,000 evictions
 ]]
-local batch = ARGV[1] -- text: an id for the batch, if a new one is sealed
+local batch = ARGV[1] -- text: an id for the batch, if this call seals a new one
 local limit = tonumber(ARGV[2]) -- integer: counters of a batch, 1 to 1,000
 
 local partition = try(open_partition(keys.meta, ''))

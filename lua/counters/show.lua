@@ -1,17 +1,17 @@
 --[[
-Shows the values that SQL had at a version of it, and settles the notes that were taken before SQL was read (`taken`;
-'': none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because
-each has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version
-or a later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that
-none of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with
-an old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this
+Shows the values that SQL had at a version of it, and settles the notes taken before the read of SQL (`taken`; '':
+none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because each
+has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version or a
+later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that none
+of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with an
+old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this
 call settles none, and all of them stay shown until the next round. Counters that are not shown stay so. Counters
 without a value are unknown to SQL and are shown no more. Safe to repeat.
 
 @returns shown  turn:integer
 @returns gap    version:integer
 @returns stale  version:integer
-@cost    O(counters), the memory is freed in the background
+@cost    O(counters); Redis frees the memory in the background
 ]]
 local version = tonumber(ARGV[1]) -- integer: version of SQL
 local since = tonumber(ARGV[2]) -- integer: the version before it

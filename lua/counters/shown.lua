@@ -1,6 +1,6 @@
 --[[
-Returns the shown values, in the order of the ids; null for values that have to be read from SQL, and then also the sum
-of their notes.
+Returns the shown values, in the order of the ids; null for values to read from SQL, and then also the sum of their
+notes.
 
 @reads
 @returns told  turn:integer values:[value:text?] noted:[sum:text?]

@@ -1,7 +1,7 @@
 --[[
-Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the
-claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by
-another claim).
+Removes completed messages of a live claim. Without ids, it removes all messages of the claim. A message that the claim
+does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by another
+claim).
 
 @returns acked  count:integer refused:[id:integer reason:text]
 @returns lost
@@ -9,7 +9,7 @@ another claim).
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
 local token = ARGV[3] -- text: token of the claim
-local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages that are done; none: all of the claim
+local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to ack; none: all of the claim
 
 local feed = try(open_feed(keys.meta, call_id.caller))
 local remembered = try(recall(feed.record, call_id))

@@ -6,9 +6,9 @@ is known, and they keep the id that they got then.
 
 @returns appended  epoch:integer first:integer created:flag duplicates:[at:integer id:integer]
 @returns unagreed
-@cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or
-         surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended;
-         twice as many messages that are rewritten
+@cost    O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired
+         or surplus ones, which read 4 MiB and as much as the call appends, and 2,000 more where these have fewer bytes
+         than it appends; twice as many rewrites of messages
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the bodies
 local spread = ARGV[2] -- PARTITIONS: number of partitions of the feed
@@ -16,9 +16,9 @@ local call_id = ARGV[4] -- CALL_ID: of this call; see shared/calls
 local channel = ARGV[6] -- text: channel of the waiters; empty: there are none
 local sharded = ARGV[7] == '1' -- flag: whether that is a sharded channel
 local retention_count = tonumber(ARGV[8]) -- integer: messages to keep; 0: all
-local retention_ms = tonumber(ARGV[9]) -- integer: age up to which they are kept; 0: any
+local retention_ms = tonumber(ARGV[9]) -- integer: greatest age of messages to keep; 0: any
 local retention_bytes = tonumber(ARGV[10]) -- integer: bytes of bodies to keep; 0: all
-local idempotency_ttl_ms = tonumber(ARGV[11]) -- integer: how long idempotency keys are known
+local idempotency_ttl_ms = tonumber(ARGV[11]) -- integer: how long to know idempotency keys
 local messages, messages_at = ARGV, 12 -- repeated (body:bytes ttl_ms:integer delay_ms:integer key:text origin:text): ttl_ms 0: never expires; delay_ms 0: visible at once; '': no key, no origin (without spaces or '#')
 
 local feed = try(open_feed(keys.meta, call_id.caller, codec, spread.partitions))

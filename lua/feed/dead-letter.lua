@@ -1,6 +1,6 @@
 --[[
-Moves messages of a live claim, which cannot be processed, into the feed's own dead-letter feed. They keep their ids.
-Ids that the claim does not hold are skipped.
+Moves messages of a live claim, which its caller cannot process, into the feed's own dead-letter feed. They keep their
+ids. Ids that the claim does not hold are skipped.
 
 @returns moved  count:integer
 @returns lost

@@ -15,8 +15,8 @@ local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the fee
 local after = ARGV[3] -- text: cursor; empty: from the oldest message; 'end': only new messages
 local limit = tonumber(ARGV[4]) -- integer: messages to return at most
 local except_origin = ARGV[5] -- text: hides messages of this origin; empty: hides none
-local include_claimed = ARGV[6] == '1' -- flag: whether messages under a live claim are shown
-local include_delayed = ARGV[7] == '1' -- flag: whether delayed ones are shown after the last visible one
+local include_claimed = ARGV[6] == '1' -- flag: whether to show messages under a live claim
+local include_delayed = ARGV[7] == '1' -- flag: whether to show delayed ones after the last visible one
 local most_bytes = tonumber(ARGV[8] or 4194304) -- integer: bytes of bodies after which a page ends; 4 MiB at most
 
 local feed = try(open_feed(keys.meta, '', codec, partitions))

@@ -6,7 +6,7 @@ and is returned, unless `even_claimed`.
 @cost    O(messages x log n), and as much for twice as many that are rewritten
 ]]
 local call_id = ARGV[1] -- CALL_ID: of this call; see shared/calls
-local even_claimed = ARGV[3] == '1' -- flag: whether messages under a live claim are removed too
+local even_claimed = ARGV[3] == '1' -- flag: whether to remove messages under a live claim too
 local ids, ids_at = ARGV, 4 -- repeated (id:integer): messages to remove
 
 local feed = try(open_feed(keys.meta, call_id.caller))

@@ -1,6 +1,7 @@
 --[[
-Performs work that is due: delayed messages become visible, claims that ran out are freed, expired messages are removed.
-Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
+Performs work that is due: delayed messages become visible, messages of ended claims become free, expired messages
+disappear. Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`:
+call again.
 
 @returns settled  more:flag
 @cost    at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are rewritten, O(log n)

@@ -1,5 +1,5 @@
 --[[
-Ends an attempt that its owner gave up: it leaves the line, or the lock is released. Then the first waiter in line is
+Ends an attempt that its owner gave up: it leaves the line, or loses the lock. Then the first waiter in line is
 notified.
 
 @returns abandoned  more:flag
@@ -7,12 +7,12 @@ notified.
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it was to be granted
+local lease_ms = tonumber(ARGV[3]) -- integer: length of the lease that it asked for
 local channel = ARGV[4] -- text: prefix of the channels of processes
 local listens = ARGV[5] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[6] == '1' -- flag: whether it may pass waiters
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long the next holder has to confirm a hand-off
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[8] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))

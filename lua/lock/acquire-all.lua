@@ -11,7 +11,7 @@ waiter, which may be dead; call `serve`.
 local states, states_at = KEYS, 1 -- repeated string: states of the locks
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
-local lease_ms = tonumber(ARGV[3]) -- integer: how long they are granted
+local lease_ms = tonumber(ARGV[3]) -- integer: length of their leases
 
 local now_us = clock_us()
 local now_ms = math.floor(now_us / 1000)

@@ -10,12 +10,12 @@ more of them than one call looks at; call `serve`.
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
+local lease_ms = tonumber(ARGV[3]) -- integer: length of the lease
 local channel = ARGV[4] -- text: prefix of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt queues when it cannot be let in
+local waits = ARGV[5] == '1' -- flag: whether the attempt queues when it cannot enter
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[8] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 local confirms = ARGV[10] == '1' -- flag: whether it accepts an offer, for the whole lease
 

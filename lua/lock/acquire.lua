@@ -11,13 +11,13 @@ again, with `confirms`, and holds it for its lease. `more`: the lock is free and
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
-local lease_ms = tonumber(ARGV[3]) -- integer: how long it is granted
+local lease_ms = tonumber(ARGV[3]) -- integer: length of the lease
 local channel = ARGV[4] -- text: prefix of the channels of processes
-local waits = ARGV[5] == '1' -- flag: whether the attempt queues when the lock is held
+local waits = ARGV[5] == '1' -- flag: whether the attempt queues when the lock is not free
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local barging = ARGV[7] == '1' -- flag: whether it may pass waiters
 local claim_ms = tonumber(ARGV[8] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[9] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[9] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[10] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 local confirms = ARGV[11] == '1' -- flag: whether it accepts an offer, for the whole lease
 

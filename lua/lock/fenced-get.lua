@@ -1,5 +1,5 @@
 --[[
-Reads a value that was stored under a token.
+Reads a value stored under a token.
 
 @returns found   token:integer value:bytes
 @returns absent

@@ -1,5 +1,5 @@
 --[[
-Stores a value, unless a greater token has written it before: a holder that lost its lease unnoticed is refused. The
+Stores a value, unless a greater token has written it before: it refuses a holder that lost its lease unnoticed. The
 same token may write again. A call that arrives after a later one of its process under the same token is superseded: it
 changes nothing.
 
@@ -8,9 +8,9 @@ changes nothing.
 @cost    O(1)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the value
-local token = tonumber(ARGV[2]) -- integer: token of the lease under which it is written
+local token = tonumber(ARGV[2]) -- integer: token of the lease for this write
 local value = ARGV[3] -- bytes: the value
-local caller = ARGV[4] -- text: process and slot; empty: late copies are not recognized
+local caller = ARGV[4] -- text: process and slot; empty: the script does not recognize late copies
 local call = tonumber(ARGV[5]) -- integer: number of the call, rising in that process
 
 local stored = try(open_fenced(keys.fenced))

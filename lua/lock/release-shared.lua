@@ -9,7 +9,7 @@ waiters; call `serve`.
 local token = ARGV[1] -- text: token of the lease
 local channel = ARGV[2] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long the next holder has to confirm a hand-off
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[4] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))

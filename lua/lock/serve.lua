@@ -6,7 +6,7 @@ Hands a lock that is free, or shared, to the first waiters in line that are aliv
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long the next holder has to confirm a hand-off
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[3] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))

@@ -1,8 +1,8 @@
 --[[
-Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is running,
-or the key came with another request. An attempt whose lease has expired is taken over, with a greater token. Repeating
-the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been released,
-its id cannot be used again.
+Begins an attempt at a key, unless the key has a result (or had one that its caller could not keep), another attempt is
+running, or the key came with another request. An attempt whose lease has expired is taken over, with a greater token.
+Repeating the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been
+released, its id cannot be used again.
 
 @returns started   token:integer expires_at_ms:integer now_ms:integer
 @returns replayed  token:integer result:bytes
@@ -16,7 +16,7 @@ local codec = ARGV[1] -- text: name of the codec that makes the results
 local id = ARGV[2] -- text: the caller's own id of the attempt
 local fingerprint = ARGV[3] -- text: fingerprint of the request; empty: none
 local lease_ms = tonumber(ARGV[4]) -- integer: how long the attempt may take
-local result_ttl_ms = tonumber(ARGV[5]) -- integer: how long the request is remembered after the lease
+local result_ttl_ms = tonumber(ARGV[5]) -- integer: how long to remember the request after the lease
 
 local known = try(open_once(keys.state))
 local now_us = clock_us()

@@ -10,11 +10,11 @@ nothing, except that a result may follow if none was kept.
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the result
 local token = tonumber(ARGV[2]) -- integer: token of the attempt
-local result_ttl_ms = tonumber(ARGV[3]) -- integer: how long the result is kept
+local result_ttl_ms = tonumber(ARGV[3]) -- integer: how long to keep the result
 local channel = ARGV[4] -- text: channel of the callers that wait for the result; empty: there are none
 local sharded = ARGV[5] == '1' -- flag: whether that is a sharded channel
 local result = ARGV[6] -- bytes: the result
-local kept = ARGV[7] ~= '0' -- flag: whether the result could be kept
+local kept = ARGV[7] ~= '0' -- flag: whether the caller could keep the result
 
 local known = try(open_once(keys.state))
 local now_ms = math.floor(clock_us() / 1000)

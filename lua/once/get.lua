@@ -1,5 +1,5 @@
 --[[
-Returns the result of a key; none if it could not be kept.
+Returns the result of a key; none if its caller could not keep it.
 
 @returns found   token:integer kept_until_ms:integer result:bytes
 @returns absent

@@ -17,10 +17,10 @@ local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most
-local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local lease_ms = tonumber(ARGV[6]) -- integer: length of their leases
 local worker = ARGV[7] -- text: worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none
 local how = ARGV[8] -- HOW: how waiters are notified
-local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: jobs that are done
+local acks, acks_at = ARGV, 11 -- repeated PLAIN_ACKS: completed jobs
 
 local queue = read_queue(keys.meta, codec, call_id.caller)
 begin_call(queue)

@@ -1,23 +1,23 @@
 --[[
-Acks jobs that are done, and claims others. `refused` lists places (from 0) of acks whose job was lost, and why. Jobs are
+Acks completed jobs, and claims others. `refused` lists places (from 0) of acks whose job was lost, and why. Jobs are
 claimed in this order: those whose lease ended, then by priority; within one priority the oldest first, groups in turn.
-A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers calls
-again after `recheck_ms` (0: not needed), and so does one that got nothing although more is ready after entries of
+A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers
+calls again after `recheck_ms` (0: not needed), and so does one that got nothing although more is ready after entries of
 removed jobs. A repeated call acks and claims nothing more, returns the same jobs as far as they are still claimed, and
 does not wait. `chores` is work for some process; 0: none.
 
 @returns claimed  now_ms:integer ends_at_ms:integer waits:flag recheck_ms:integer paused:flag chores:integer refused:[at:integer why:text] jobs:[number:integer token:integer attempt:integer name:text payload:bytes] options:[at:integer id:text priority:integer max_attempts:integer max_run_ms:integer group:text trace:text tags:text]
-@cost    O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and
-         2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes
+@cost    O((acks + limit) x log n), and at most 100 due jobs, 100 lost ones, 100 recurring ones, 200 groups and 2,000
+         entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local partitions = tonumber(ARGV[2]) -- integer: number of partitions of the queue; 0: not partitioned
 local call_id = ARGV[3] -- CALL_ID: of this call; see shared/calls
 local limit = tonumber(ARGV[5]) -- integer: jobs to claim at most; 0: none, and the worker stops waiting
-local lease_ms = tonumber(ARGV[6]) -- integer: how long they are claimed
+local lease_ms = tonumber(ARGV[6]) -- integer: length of their leases
 local worker = ARGV[7] -- text: worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none
 local how = ARGV[8] -- HOW: how waiters are notified
-local acks, acks_at = ARGV, 11 -- repeated ACKS: jobs that are done
+local acks, acks_at = ARGV, 11 -- repeated ACKS: completed jobs
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec, partitions))
 local settings = parse_settings(queue.settings)

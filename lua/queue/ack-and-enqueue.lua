@@ -11,7 +11,7 @@ the same answer and does nothing more.
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local call_id = ARGV[2] -- CALL_ID: of this call; see shared/calls
 local how = ARGV[4] -- HOW: how waiters are notified
-local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): jobs that are done, and the jobs that follow; target: name of the other queue, empty: this one
+local steps, steps_at = ARGV, 7 -- repeated (number:text token:integer result:bytes target:text SPECS): completed jobs, and the jobs that follow; target: name of the other queue, empty: this one
 
 local queue, remembered = try(open_call(keys.meta, how, call_id, codec))
 if remembered then

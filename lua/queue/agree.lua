@@ -9,7 +9,7 @@ partitions are cleared, the caller may `disband` with `agreed_us`. Safe to repea
 @cost    O(1)
 ]]
 local partitions = tonumber(ARGV[1]) -- integer: number of partitions of the queue
-local begin = ARGV[2] == '1' -- flag: whether a partition is about to be used: the number is fixed from now on
+local begin = ARGV[2] == '1' -- flag: whether the caller is about to use a partition: this fixes the number
 
 local known, agreed_us = known_number(keys.meta)
 if known and known ~= partitions then

@@ -17,7 +17,7 @@ local waiter = ARGV[3] -- text: waiter to notify, '<process>.<number>'; empty: n
 local leaves = ARGV[4] == '1' -- flag: whether the waiter stops waiting
 local number = tonumber(ARGV[5]) -- integer: number of the job that it waits for; 0: this is the first call
 local since_ms = tonumber(ARGV[6]) -- integer: start of the wait
-local comes = ARGV[7] == '1' -- flag: whether the waiter calls again to wait: the end is kept until then
+local comes = ARGV[7] == '1' -- flag: whether the waiter calls again to wait: the queue keeps the end until then
 
 local queue = try(open_queue(keys.meta, codec))
 local now_ms = math.floor(clock_us() / 1000)

@@ -1,5 +1,5 @@
 --[[
-Adds dependencies to a blocked job, or removes some; without any left the job becomes ready, or is scheduled. An added
+Adds dependencies to a blocked job, or removes some; without any left the job becomes ready or scheduled. An added
 dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done.
 `left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is
 not an older job. In both cases nothing is changed. Safe to repeat.

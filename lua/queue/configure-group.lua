@@ -11,7 +11,7 @@ local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue
 local how = ARGV[4] -- HOW: how waiters are notified
 local name = ARGV[7] -- text: the group
 local limits = ARGV[8] -- LIMITS: the new limits
-local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window
+local rate_burst = tonumber(ARGV[12] or 0) -- integer: jobs to claim at once at most after a pause, if there is a rate; 0: as many as in a window
 
 local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then

@@ -13,7 +13,7 @@ local how = ARGV[4] -- HOW: how waiters are notified
 local limits = ARGV[7] -- LIMITS: the new limits
 local retention_count = tonumber(ARGV[11]) -- integer: done jobs to keep; 0: no bound by number
 local retention_ms = tonumber(ARGV[12]) -- integer: age up to which done jobs are kept; 0: no bound by age; both 0: none are kept
-local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window
+local rate_burst = tonumber(ARGV[13] or 0) -- integer: jobs to claim at once at most after a pause, if there is a rate; 0: as many as in a window
 
 local queue = try(open_to_change(keys.meta, how, codec, spread.partitions))
 if not take_up(keys.meta, queue, spread) then

@@ -1,5 +1,5 @@
 --[[
-Removes from the outbox what was delivered to another queue. The numbers of this queue may have gone back: it forgot the
+Removes from the outbox what another queue has received. The numbers of this queue may have gone back: it forgot the
 last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers
 that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again.
 Safe to repeat.
@@ -9,7 +9,7 @@ Safe to repeat.
 @cost    O(numbers x log n)
 ]]
 local target = ARGV[1] -- text: name of the other queue
-local ahead = tonumber(ARGV[2]) -- integer: offset of the numbers under which it was delivered
+local ahead = tonumber(ARGV[2]) -- integer: offset of the numbers under which that queue received it
 local newest = tonumber(ARGV[3]) -- integer: number of the newest entry that the other queue had before
 local numbers, numbers_at = ARGV, 4 -- repeated (number:text): numbers of the delivered entries
 

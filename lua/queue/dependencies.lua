@@ -1,7 +1,7 @@
 --[[
 Returns the dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with their failure,
-`cancelled`, or `absent`, which is treated as done. The list is empty if the job has none, or is unknown. A page ends
-once results reach 4 MiB: only an empty answer means that there are no more.
+`cancelled`, or `absent`, which counts as done. The list is empty if the job has none, or is unknown. A page ends once
+results reach 4 MiB: only an empty answer means that there are no more.
 
 @returns dependencies  dependencies:[queue:text id:text state:text result:bytes kind:text message:text]
 @cost    O(dependencies), and 4 MiB of results

@@ -8,8 +8,8 @@ those of one call. A repeated call enqueues nothing.
 
 @returns enqueued  first:integer chores:integer duplicates:[at:integer number:integer]
 @returns unagreed
-@cost    O(jobs x log n), and if jobs are replaced at times a list of at most 3,000 numbers,
-         and at times 16 kB of notes for the statistics
+@cost    O(jobs x log n), and with replaced jobs at times a list of at most 3,000 numbers, and at times 16 kB of notes
+         for the statistics
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local spread = ARGV[2] -- PARTITIONS: number of partitions of the queue

@@ -7,7 +7,7 @@ stop.
 @cost    O(jobs x log n)
 ]]
 local codec = ARGV[1] -- text: name of the codec that made the payloads
-local lease_ms = tonumber(ARGV[2]) -- integer: how long they are claimed from now on
+local lease_ms = tonumber(ARGV[2]) -- integer: length of their leases from now on
 local claims, claims_at = ARGV, 3 -- repeated (number:text token:integer): the jobs
 
 local queue = try(open_queue(keys.meta, codec))

@@ -1,7 +1,7 @@
 --[[
-Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is
-agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A partition in
-use is `agreed` already. A proposal that is not used expires after a minute.
+Announces that the caller is about to use a partition for the first time, and returns a proof. Then the number of
+partitions is agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A
+partition in use is `agreed` already. A proposal that is not used expires after a minute.
 
 @returns proposed  proof:text
 @returns agreed

@@ -1,8 +1,8 @@
 --[[
-Adds future times to a recurring job with a cron expression, in rising order, which were computed after `after_ms`. Only
-times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list
-says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were
-skipped: then compute them again. At most 2,000 are known at a time.
+Adds future times to a recurring job with a cron expression, in rising order, which the caller computed after
+`after_ms`. Only times after the last known one are taken. So a repeated call, and concurrent calls of others, add
+nothing. An empty list says that no further time exists. Returns `changed` if the expression or the zone is another one
+by now, or times were skipped: then compute them again. At most 2,000 are known at a time.
 
 @returns refilled  next_ms:integer known_ms:integer short:flag
 @returns changed
@@ -12,9 +12,9 @@ skipped: then compute them again. At most 2,000 are known at a time.
 local codec = ARGV[1] -- text: name of the codec that made the payloads
 local how = ARGV[2] -- HOW: how waiters are notified
 local id = ARGV[5] -- text: the recurring job
-local cron = ARGV[6] -- text: the expression from which the times were computed
+local cron = ARGV[6] -- text: the expression of these times
 local time_zone = ARGV[7] -- text: its zone
-local after_ms = tonumber(ARGV[8]) -- integer: the time after which they were computed
+local after_ms = tonumber(ARGV[8]) -- integer: the time after which they come
 local given, given_at = ARGV, 9 -- repeated (time_ms:integer): the times
 
 local queue = try(open_to_change(keys.meta, how, codec))

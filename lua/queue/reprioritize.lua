@@ -1,7 +1,7 @@
 --[[
-Changes the priority of jobs that are not claimed. Within one priority they keep their age, but a job without group that
-gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the
-jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
+Changes the priority of unclaimed jobs. Within one priority they keep their age, but a job without group that gets
+priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the jobs
+exceeds one call, there are fewer outcomes than ids: send the others in the next call.
 
 @returns changed  outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at

@@ -1,8 +1,8 @@
 --[[
-Makes jobs ready now: scheduled, blocked and dead ones, and ones that are done and kept. Their attempts count from the
-start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or
-`duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed`
-for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
+Makes jobs ready now: scheduled, blocked, dead, and kept completed ones. Their attempts count from the start again, and
+they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`:
+another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed` for requeued
+jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
 
 @returns requeued  outcomes:[outcome:text]
 @cost    O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results

@@ -1,6 +1,6 @@
 --[[
-Returns claimed jobs to the queue, to be tried again: after `delay_ms`, or, if that is -1, after the backoff of the job.
-A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own:
+Returns claimed jobs to the queue for another try: after `delay_ms`, or, if that is -1, after the backoff of the job. A
+job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own:
 `refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer
 and does nothing more. `chores` is work for some process; 0: none.
 

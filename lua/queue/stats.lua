@@ -1,20 +1,20 @@
 --[[
-Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; periods without events
-are left out. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long
-ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one
+Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; it leaves out periods
+without events. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how
+long ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one
 millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8)
 times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are
 included in the total only.
 
 @returns statistics  first_ms:integer last_ms:integer length_ms:integer names:[name:text] periods:[at_ms:integer enqueued:integer acked:integer retried:integer failed:integer reclaimed:integer cancelled:integer wait_sum_us:integer wait_max_us:integer waits:bytes run_sum_us:integer run_max_us:integer runs:bytes]
-@cost    O(periods + names), at most 120 and 100, and the notes that are not folded yet
+@cost    O(periods + names), at most 120 and 100, and the unfolded notes
 @reads
 ]]
 local name = ARGV[1] -- text: name of the jobs; empty: all
 local by = ARGV[2] -- text: minute, hour or day
 local from_ms = tonumber(ARGV[3]) -- integer: time of the first period; 0: `count` periods back
 local to_ms = tonumber(ARGV[4]) -- integer: time of the last period; 0: now
-local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: as many as are kept
+local count = tonumber(ARGV[5]) -- integer: how many periods at most; 0: all kept ones
 
 try(open_queue(keys.meta))
 local period = PERIODS[by]

@@ -1,6 +1,6 @@
 --[[
-Adds tags to a job, after those that it has, or removes some; a tag that it has is not added twice. Returns the
-resulting tags, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+Adds tags to a job, after those that it has, or removes some; it adds no tag twice. Returns the resulting tags,
+separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
 
 @returns tagged  tags:text
 @returns full
@@ -8,7 +8,7 @@ resulting tags, separated by '\0'. `full`: it would have more than twenty; nothi
 @cost    O(tags x log n)
 ]]
 local id = ARGV[1] -- text: the job
-local adds = ARGV[2] == '1' -- flag: whether they are added; else they are removed
+local adds = ARGV[2] == '1' -- flag: whether to add them; else to remove them
 local tags, tags_at = ARGV, 3 -- repeated (tag:text): the tags
 
 local queue = try(open_to_change(keys.meta, nil))

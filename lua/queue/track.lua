@@ -1,11 +1,11 @@
 --[[
-Tracks jobs, or stops tracking them: events say of a job whether it is tracked, and `search-tagged` without a tag finds
-all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
+Tracks jobs, or stops tracking them: events show tracked jobs as such, and `search-tagged` without a tag finds all
+tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
 
 @returns tracking  outcomes:[outcome:text]
 @cost    O(jobs x log n)
 ]]
-local follows = ARGV[1] == '1' -- flag: whether they are tracked from now on
+local follows = ARGV[1] == '1' -- flag: whether to track them from now on
 local wanted, wanted_at = ARGV, 2 -- repeated (id:text): the jobs
 
 local queue = try(open_to_change(keys.meta, nil))

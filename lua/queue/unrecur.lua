@@ -1,5 +1,5 @@
 --[[
-Removes a recurring job: no further job is spawned. Jobs that it spawned before stay. One that has moved between
+Removes a recurring job: it spawns no further job. Jobs that it spawned before stay. One that has moved between
 partitions `enough` times is `kept`. Safe to repeat.
 
 @returns removed  existed:flag
@@ -7,7 +7,7 @@ partitions `enough` times is `kept`. Safe to repeat.
 @cost    O(log n)
 ]]
 local id = ARGV[1] -- text: the recurring job
-local enough = tonumber(ARGV[2] or 0) -- integer: number of moves between partitions from which it is kept; 0: never
+local enough = tonumber(ARGV[2] or 0) -- integer: number of moves between partitions from which to keep it; 0: never
 
 local queue = try(open_queue(keys.meta))
 local moves = moves_of(keys.recurrences, id)

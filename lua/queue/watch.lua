@@ -1,7 +1,7 @@
 --[[
-Registers another queue whose jobs wait for these: it is notified, through the outbox, when they end, or at once if they
-have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is
-listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
+Registers another queue whose jobs wait for these: it gets a notification, through the outbox, when they end, or at once
+if they have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them:
+none is listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
 
 @returns watched  chores:integer absent:[id:text]
 @cost    O(jobs x log n),

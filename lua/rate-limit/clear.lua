@@ -1,6 +1,6 @@
 --[[
-Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has
-stepped back.
+Removes all data of a subject: all its units and places are free. Tokens keep rising, even if the clock has stepped
+back.
 
 @returns cleared  existed:flag
 @cost    O(1); after a clock step back O(known limits and callers)

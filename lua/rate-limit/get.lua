@@ -6,7 +6,7 @@ Returns the answer that a take would get now, and takes nothing.
 @cost    O(limits x 65 + places of concurrency limits)
 @reads
 ]]
-local cost = tonumber(ARGV[1]) -- integer: units that would be taken
+local cost = tonumber(ARGV[1]) -- integer: units of the take in question
 local limits, limits_at = ARGV, 2 -- repeated LIMITS: the limits
 
 local subject = try(open_subject(keys.state, '', limits, limits_at))

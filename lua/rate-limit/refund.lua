@@ -1,13 +1,13 @@
 --[[
-Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token;
-without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
+Refunds taken and unused units, never more than the subject has taken. A take is refunded once, by its token; without
+one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
 
 @returns refunded  now_us:integer limits:[free:integer reset_us:integer]
 @returns known     now_us:integer limits:[free:integer reset_us:integer]
 @returns absent
 @cost    O(limits x 65 + places of concurrency limits)
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local caller = ARGV[1] -- text: process and slot; empty: the script does not remember the call
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: token of the take; 0: none
 local cost = tonumber(ARGV[4]) -- integer: units to give back

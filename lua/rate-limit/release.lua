@@ -6,7 +6,7 @@ lease has ended.
 @returns lost
 @cost    O(places of the limits)
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local caller = ARGV[1] -- text: process and slot; empty: the script does not remember the call
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local token = tonumber(ARGV[3]) -- integer: token of the take
 local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; only concurrency limits change

@@ -10,12 +10,12 @@ others. A repeated call counts once; it may grant denied takes only if the first
 @cost    O(subjects)
 ]]
 local state, state_at = KEYS, 1 -- repeated hash: state of each subject, each once
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local caller = ARGV[1] -- text: process and slot; empty: the script does not remember the call
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local name = ARGV[3] -- text: the limit
 local limit = tonumber(ARGV[4]) -- integer: units that refill in a window
 local window_ms = tonumber(ARGV[5]) -- integer: the window
-local burst = tonumber(ARGV[6]) -- integer: units that may be taken at once
+local burst = tonumber(ARGV[6]) -- integer: most units to take at once
 local takes, takes_at = ARGV, 7 -- repeated (count:integer cost:integer): of each subject: how many takes, and the units of each
 
 local encode, decode = struct.pack, struct.unpack

@@ -8,7 +8,7 @@ counted from 1.
 @returns denied  denier:integer wait_us:integer now_us:integer limits:[free:integer reset_us:integer]
 @cost    O(limits x 65 + places of concurrency limits)
 ]]
-local caller = ARGV[1] -- text: process and slot; empty: the call is not remembered
+local caller = ARGV[1] -- text: process and slot; empty: the script does not remember the call
 local call = tonumber(ARGV[2]) -- integer: number of the call in that slot
 local cost = tonumber(ARGV[3]) -- integer: units to take
 local limits, limits_at = ARGV, 4 -- repeated LIMITS: the limits; algorithm: gcra, sliding-window or concurrency

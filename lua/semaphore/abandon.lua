@@ -1,6 +1,6 @@
 --[[
-Ends an attempt that its owner gave up: it leaves the line, or its permit is released. Free weight is then granted to
-the first in line. `more`: as `release`.
+Ends an attempt that its owner gave up: it leaves the line, or loses its permit. Free weight is then granted to the
+first in line. `more`: as `release`.
 
 @returns abandoned  more:flag
 @cost    O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead
@@ -9,11 +9,11 @@ the first in line. `more`: as `release`.
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
 local weight = tonumber(ARGV[3]) -- integer: weight of its permit
-local lease_ms = tonumber(ARGV[4]) -- integer: how long it was to be granted
+local lease_ms = tonumber(ARGV[4]) -- integer: length of the lease that it asked for
 local channel = ARGV[5] -- text: prefix of the channels of processes
 local listens = ARGV[6] == '1' -- flag: whether its process listens on its channel
 local claim_ms = tonumber(ARGV[7] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[8] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[8] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))

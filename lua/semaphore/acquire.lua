@@ -14,14 +14,14 @@ for its lease.
 ]]
 local id = ARGV[1] -- text: the attempt, '<process>.<number>'
 local holder = ARGV[2] -- text: name of its holder, for people
-local limit = tonumber(ARGV[3]) -- integer: weight that may be granted at once, unless `resize` has set another
+local limit = tonumber(ARGV[3]) -- integer: most weight to grant at once, unless `resize` has set another
 local weight = tonumber(ARGV[4]) -- integer: weight of the permit
-local lease_ms = tonumber(ARGV[5]) -- integer: how long it is granted
+local lease_ms = tonumber(ARGV[5]) -- integer: length of the lease
 local channel = ARGV[6] -- text: prefix of the channels of processes
 local waits = ARGV[7] == '1' -- flag: whether the attempt queues when too little is free
 local listens = ARGV[8] == '1' -- flag: whether its process listens on its channel
 local claim_ms = tonumber(ARGV[9] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[10] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[10] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[11] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 local confirms = ARGV[12] == '1' -- flag: whether it accepts an offer, for the whole lease
 

@@ -1,12 +1,12 @@
 --[[
-Deletes the semaphore with all its permits, its line, and the limit that was set. Waiters are notified, and join the
-line again. Tokens keep rising, even if the clock has stepped back.
+Deletes the semaphore with all its permits, its line, and its stored limit. Waiters are notified, and join the line
+again. Tokens keep rising, even if the clock has stepped back.
 
 @returns cleared  existed:flag
-@cost    O(permits and waiting), of which at most 1,000 are notified
+@cost    O(permits and waiting), of which at most 1,000 get a notification
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
-local sharded = ARGV[2] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[2] == '1' -- flag: whether to use sharded channels
 
 local how = { channel = channel, sharded = sharded, counted = false }
 local waiting = redis.call('ZRANGE', keys.queue, '0', '999')

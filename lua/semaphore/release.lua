@@ -10,7 +10,7 @@ Releases a permit, and grants free weight to the first in line. `more`: some wei
 local token = ARGV[1] -- text: token of the permit
 local channel = ARGV[2] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[4] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))

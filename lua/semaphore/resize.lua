@@ -1,5 +1,5 @@
 --[[
-Sets the limit, for all handles and whatever limit they pass, until the semaphore is cleared or unused for 30 days. A
+Sets the limit, for all handles and whatever limit they pass, until a clear of the semaphore, or 30 days without use. A
 granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask
 for more than the limit leave the line and are notified to call again; the others learn of it when they are first.
 `more`: as `release`.
@@ -7,10 +7,10 @@ for more than the limit leave the line and are notified to call again; the other
 @returns resized  more:flag
 @cost    O(log n), a look at 1,000 tickets, and as `release`
 ]]
-local limit = tonumber(ARGV[1]) -- integer: weight that may be granted at once
+local limit = tonumber(ARGV[1]) -- integer: most weight to grant at once
 local channel = ARGV[2] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[3] or 1000) -- integer: how long waiters have to confirm a hand-off
-local sharded = ARGV[4] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[4] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[5] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))

@@ -7,7 +7,7 @@ Grants free weight to the first waiters in line that are alive. `more`: as `rele
 ]]
 local channel = ARGV[1] -- text: prefix of the channels of processes
 local claim_ms = tonumber(ARGV[2] or 1000) -- integer: how long they have to confirm a hand-off
-local sharded = ARGV[3] == '1' -- flag: whether those are sharded channels
+local sharded = ARGV[3] == '1' -- flag: whether to use sharded channels
 local counted = ARGV[4] ~= '0' -- flag: whether a channel without listeners means that its process is dead
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))

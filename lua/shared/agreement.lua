@@ -59,7 +59,7 @@ end
 
 local PARTITIONS = arguments({
   partitions = 'integer', -- number of partitions of the unit; 0: not partitioned
-  proof = 'text', -- the answer of propose, if the partition is not agreed yet; else empty
+  proof = 'text', -- the answer of propose, if the partition has no agreement yet; else empty
 })
 
 -- Stores the number in a partition that has none yet. False if the partition was not proposed so, or was cleared since.

@@ -6,7 +6,7 @@ local CALL_MEMORY_MS = 600000
 
 -- Identifies a call; the library supplies it.
 local CALL_ID = arguments({
-  caller = 'text', -- process and slot; empty: the call is not remembered
+  caller = 'text', -- process and slot; empty: the script does not remember the call
   call = 'text', -- number of the call in that slot
 })
 

@@ -5,7 +5,7 @@
 
 local HOW = arguments({
   channel = 'text', -- prefix of the channels of processes
-  sharded = 'flag', -- whether those are sharded channels
+  sharded = 'flag', -- whether to use sharded channels
   counted = 'flag', -- whether a channel without listeners means that its process is dead
 })
 

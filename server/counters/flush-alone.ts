@@ -89,13 +89,13 @@ class LoneFlush {
 
   async #flushPrepared(): Promise<void> {
     await this.#one.prepare()
-    this.#tell(await this.#one.counters.flush({ signal: this.#watched.signal }))
+    this.#reportDone(await this.#one.counters.flush({ signal: this.#watched.signal }))
   }
 
   /** Whether it succeeded. */
   async #flush(signal?: AbortSignal): Promise<boolean> {
     const options = signal === undefined ? {} : { signal }
-    const error = await this.#try(async () => this.#tell(await this.#one.counters.flush(options)))
+    const error = await this.#try(async () => this.#reportDone(await this.#one.counters.flush(options)))
     return error === null
   }
 
@@ -117,7 +117,7 @@ class LoneFlush {
     this.#trouble = trouble
   }
 
-  #tell(flushed: Flushed | RolledRows): void {
+  #reportDone(flushed: Flushed | RolledRows): void {
     const line = wordsOf(flushed)
     if (line !== null) this.#watched.say(`${this.#one.entry.key}: ${line}`)
   }

@@ -41,7 +41,7 @@ export class Output {
       this.#dropped += 1
       return
     }
-    this.#tellDropped()
+    this.#reportDropped()
     this.#add(line)
     this.#work ??= this.#writeAll()
   }
@@ -51,7 +51,7 @@ export class Output {
     if (this.#work !== null) await within(CLOSING_PATIENCE_MS, this.#work)
   }
 
-  #tellDropped(): void {
+  #reportDropped(): void {
     if (this.#dropped > 0) this.#add(Buffer.from(`${this.#terms.dropped(this.#dropped)}\n`))
     this.#dropped = 0
   }
@@ -64,7 +64,7 @@ export class Output {
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#writeBatch(Buffer.concat(this.#waiting.splice(0)))
-      if (this.#waiting.length === 0) this.#tellDropped()
+      if (this.#waiting.length === 0) this.#reportDropped()
     }
     this.#work = null
   }

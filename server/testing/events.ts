@@ -13,7 +13,7 @@ export interface EventReader extends AsyncDisposable {
   /** The next event; null at the end of the stream. */
   next(): Promise<ServerEvent | null>
   /** Like `next`, but skips events without data. */
-  nextTold(): Promise<ServerEvent | null>
+  nextNamed(): Promise<ServerEvent | null>
   close(): void
 }
 
@@ -25,16 +25,16 @@ export async function openEvents(url: string, headers: Record<string, string> = 
     const { value, done } = await blocks.next()
     return done ? null : parse(value)
   }
-  const nextTold = async (): Promise<ServerEvent | null> => {
+  const nextNamed = async (): Promise<ServerEvent | null> => {
     const event = await next()
-    return event === null || event.event !== null ? event : nextTold()
+    return event === null || event.event !== null ? event : nextNamed()
   }
   const close = (): void => leaving.abort()
   return {
     status,
     type: answered.get('content-type'),
     next,
-    nextTold,
+    nextNamed,
     close,
     async [Symbol.asyncDispose]() {
       close()

@@ -33,7 +33,7 @@ const LONGEST_PAUSE_MS = 500
 
 /** Flushes all partitions. Throws the first error once all have finished; RefusedError if nothing else failed. */
 export async function flushAll(source: CountersSource, signal?: AbortSignal): Promise<Flushed> {
-  return source.refusals.telling(source.sink.name, (note) => flushEach(source, note, signal))
+  return source.refusals.reporting(source.sink.name, (note) => flushEach(source, note, signal))
 }
 
 async function flushEach(source: CountersSource, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {

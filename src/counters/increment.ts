@@ -8,7 +8,7 @@ import { summaryOf } from '../runtime/errors/thrown.ts'
 import { BacklogError, OverflowError } from './errors.ts'
 import { loadOne } from './load.ts'
 import { MAX_A_CALL, noteEpoch, type CountersPartition, partitionFor, type CountersSource } from './source.ts'
-import { type CounterChange, type CounterSum, inSums, tellEach } from './sums.ts'
+import { type CounterChange, type CounterSum, inSums, spreadSum } from './sums.ts'
 import type { CounterValue } from './value.ts'
 
 /** The result of an increment. */
@@ -110,16 +110,16 @@ async function sendBatch(
       { by },
     )
     noteEpoch(source, partition, answer.epoch, known)
-    return tell(asked, groups, answer, outcomes)
+    return recordResults(asked, groups, answer, outcomes)
   }
   const again = await send(inSums(asked))
   // The first call has counted others: this failure concerns only the retried increments.
-  if (again.length > 0) await send(again).catch((error: unknown) => tellFailed(again, error, outcomes))
+  if (again.length > 0) await send(again).catch((error: unknown) => recordFailure(again, error, outcomes))
   return outcomes
 }
 
 /** Records the results of the increments. Returns the groups to retry, each increment as its own group. */
-function tell(
+function recordResults(
   asked: readonly CounterChange[],
   groups: readonly CounterSum[],
   { values, refused, known }: IncrementAnswer,
@@ -132,7 +132,7 @@ function tell(
     const why = whyNot.get(at)
     if (why === undefined) {
       const counted = !repeated.has(at)
-      tellEach(asked, group, values[at] ?? '0', (member, value) => {
+      spreadSum(asked, group, values[at] ?? '0', (member, value) => {
         outcomes[member] = { id: group.id, value, counted }
       })
     } else if (why !== 'overflow' || group.members.length === 1) {
@@ -142,7 +142,7 @@ function tell(
   return again
 }
 
-function tellFailed(groups: readonly CounterSum[], error: unknown, outcomes: Outcome[]): void {
+function recordFailure(groups: readonly CounterSum[], error: unknown, outcomes: Outcome[]): void {
   const failure = isError(error) ? error : new Error(summaryOf(error))
   for (const member of groups.flatMap(({ members }) => members)) outcomes[member] = failure
 }

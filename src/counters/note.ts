@@ -6,7 +6,7 @@ import { AmbiguousError, DriverError } from '../runtime/errors/errors.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { Board } from './board.ts'
 import { MAX_A_CALL, partitionFor } from './source.ts'
-import { type CounterChange, inSums, tellEach } from './sums.ts'
+import { type CounterChange, inSums, spreadSum } from './sums.ts'
 import type { CounterValue } from './value.ts'
 
 const BATCHES: BatchTerms = {
@@ -50,7 +50,7 @@ async function sendBatch(
   const results: (CounterValue | null)[] = notes.map(() => null)
   for (const [at, sum] of sums.entries()) {
     const value = values[at] ?? null
-    if (value !== null) tellEach(notes, sum, value, (member, after) => (results[member] = after))
+    if (value !== null) spreadSum(notes, sum, value, (member, after) => (results[member] = after))
   }
   return results
 }

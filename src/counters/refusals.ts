@@ -60,7 +60,7 @@ export class KeptRefusals {
    * flushes that failed. If the flush throws another error, or refusals are noted after its end, the next flush reports
    * them.
    */
-  async telling<Done>(name: string, work: (note: NoteRefused) => Promise<Done>): Promise<Done> {
+  async reporting<Done>(name: string, work: (note: NoteRefused) => Promise<Done>): Promise<Done> {
     let refused: readonly Refusal[] = []
     let isOver = false
     const note: NoteRefused = (some) => {

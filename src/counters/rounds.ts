@@ -59,7 +59,7 @@ const FIRST_PAUSE_MS = 20
  * signal.
  */
 export async function runRounds(board: Board, round: Round): Promise<RolledRows> {
-  return board.refusals.telling(board.counts.name, (note) => runEach(board, round, note))
+  return board.refusals.reporting(board.counts.name, (note) => runEach(board, round, note))
 }
 
 async function runEach(board: Board, round: Round, note: NoteRefused): Promise<RolledRows> {

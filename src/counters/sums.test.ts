@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seeded } from '../../test/soak/random.ts'
-import { type CounterChange, inSums, tellEach } from './sums.ts'
+import { type CounterChange, inSums, spreadSum } from './sums.ts'
 
 const M = Number.MAX_SAFE_INTEGER
 
@@ -11,7 +11,7 @@ function valuesOf(start: bigint, deltas: readonly number[]): bigint[] {
   let value = start
   for (const sum of inSums(changes)) {
     value += BigInt(sum.delta)
-    tellEach(changes, sum, String(value), (member, after) => (values[member] = BigInt(after)))
+    spreadSum(changes, sum, String(value), (member, after) => (values[member] = BigInt(after)))
   }
   return values
 }

@@ -40,16 +40,16 @@ export function inSums(changes: readonly CounterChange[]): CounterSum[] {
  * Passes each member of a sum the value after it. `value` is the value after all of them. It counts from the first
  * member on: the sum up to a member is exact, the sum of the later ones may not be.
  */
-export function tellEach(
+export function spreadSum(
   changes: readonly CounterChange[],
   { members, delta }: CounterSum,
   value: string,
-  tell: (member: number, value: CounterValue) => void,
+  pass: (member: number, value: CounterValue) => void,
 ): void {
   const before = valueLess(toValue(value), delta)
   let sum = 0
   for (const member of members) {
     sum += (changes[member] as CounterChange).delta
-    tell(member, valueLess(before, -sum))
+    pass(member, valueLess(before, -sum))
   }
 }

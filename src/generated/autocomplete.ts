@@ -1462,7 +1462,7 @@ function readIdText_TextText_ScoreInteger_PayloadBytes_EditedFlagList(part: Repl
 export interface AddArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -1476,7 +1476,7 @@ export type AddAnswer =
 /**
  * Adds entries, or replaces the entries with the same ids: text, score, payload and expiry. A repeated call changes nothing and returns the same answer. `replaced`: how many were stored before and had not expired. `taken`: how many of the entries, from the first, fit into the work of one call; send the others in another call.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 if others have expired, of which as many and 20 are removed as well. File and replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin the same way.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 if others have expired, of which it removes as many and 20 as well. File and replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin the same way.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
   script: /* @__PURE__ */ linked('autocomplete/add', '3d2afa2a61b1b9c1bb69117bc99e3d5d9b909ddf', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
@@ -1548,7 +1548,7 @@ export interface FindArguments {
   readonly codec: string
   /** the folded query; empty: all match */
   readonly query: string
-  /** how many are wanted, up to 100 */
+  /** how many to return, up to 100 */
   readonly limit: number
   /** whether the query may hold one edit */
   readonly fuzzy: boolean
@@ -1558,7 +1558,7 @@ export type FindAnswer =
   | { readonly status: 'found'; readonly short: boolean; readonly exact: number; readonly front: string; readonly records: Buffer[] }
 
 /**
- * Like `suggest`, but returns the records as they are stored, which costs server and client half the time: see shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`: the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
+ * Like `suggest`, but returns the stored form of the records, which costs server and client half the time: see shared/autocomplete/index. The first `exact` entries match without an edit, the following ones with one edit. `front`: the field of `fronts` that holds the first ten for as long as it names the query; empty if none.
  *
  * Cost: as `suggest`.
  */
@@ -1626,7 +1626,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface ReapArguments {
-  /** the folded query that needs others; empty: the first to expire are removed first */
+  /** the folded query that needs others; empty: the first to expire go first */
   readonly query: string
   /** whether it also matches with one edit */
   readonly fuzzy: boolean
@@ -1664,7 +1664,7 @@ export const reap: Operation<ReapArguments, ReapAnswer> = {
 }
 
 export interface RemoveArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -1678,7 +1678,7 @@ export type RemoveAnswer =
 /**
  * Removes entries by their ids. A repeated call changes nothing and returns the same answer. `removed`: how many were stored and had not expired. `taken`: how many of the ids, from the first, fit into the work of one call; send the others in another call.
  *
- * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front if one of the first ten is removed. A top that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one byte longer without a fork up to 200 words are read. A call takes entries for 6,000 units of work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each top that is filled up.
+ * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front if the call removes one of the first ten. A top that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one byte longer without a fork the call reads up to 200 words. A call takes entries for 6,000 units of work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each refilled top.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
   script: /* @__PURE__ */ linked('autocomplete/remove', 'c4c141915a6d97717ef3f388928bc01157d902cc', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
@@ -1713,7 +1713,7 @@ export interface SuggestArguments {
   readonly codec: string
   /** the folded query; empty: all match */
   readonly query: string
-  /** how many are wanted, up to 100 */
+  /** how many to return, up to 100 */
   readonly limit: number
   /** whether the query may hold one edit */
   readonly fuzzy: boolean
@@ -1725,7 +1725,7 @@ export type SuggestAnswer =
 /**
  * Returns the first entries that match a query: one of their words starts with it. They are sorted by score, the greatest first, and at equal scores by age, the oldest first. With `fuzzy`, entries that match with one edit follow in the same order: they are `edited`. `short`: expired entries hide some; reap, then query again. `front`: as in `find`.
  *
- * Cost: O(log words + limit) where more than 32 words match, else up to 200 words are read. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
+ * Cost: O(log words + limit) where more than 32 words match, else it reads up to 200 words. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
   script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 66, 112, suggestLua, 6, 7, searchModule, 178, 1, 3, 12, 179, 17, placesModule, 23, 3, searchModule, 196, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 233, 33, 53, 5, 266, 1, 58, 8, 267, 28, placesModule, 3, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),

@@ -470,13 +470,13 @@ export interface ElectArguments {
   readonly id: string
   /** name of the codec that makes the payload */
   readonly codec: string
-  /** how long the load may take before it is extended */
+  /** how long the load may take without an extension */
   readonly leaseMs: number
-  /** token of the value that the caller rejects; 0: none was seen */
+  /** token of the value that the caller rejects; 0: it has seen none */
   readonly seen: number
   /** token of the load that the caller waited for; 0: none */
   readonly waited: number
-  /** whether the caller waits, and is notified under its id */
+  /** whether the caller waits, for a notification under its id */
   readonly waits: boolean
   /** its tags and their generations, as the head has them */
   readonly tags: string | Uint8Array
@@ -490,7 +490,7 @@ export type ElectAnswer =
   | { readonly status: 'resting'; readonly retryAfterMs: number; readonly nowMs: number }
 
 /**
- * Elects one caller to load a value, when no stored value may be served, or when the caller rejects the one it has seen. Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has expired is replaced. Repeating the call with the same id returns the same election.
+ * Elects one caller to load a value, when it may serve no stored value, or when the caller rejects the one it has seen. Every other caller gets the token of the load, and is woken when the load ends, if it waits. A loader whose lease has expired is replaced. Repeating the call with the same id returns the same election.
  *
  * Cost: O(value).
  */
@@ -593,11 +593,11 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 export interface FailArguments {
   /** the caller's own id of the load */
   readonly id: string
-  /** how long no load begins while a value may be served */
+  /** how long no load begins while there is a value to serve */
   readonly restMs: number
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -611,7 +611,7 @@ export type FailAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Gives up a load: it failed, or its caller does not know whether it was elected. Waiters are woken. They get the reason when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
+ * Gives up a load: it failed, or its caller does not know whether it won the election. Waiters are woken. They get the reason when they ask for this load, if it has one and was not revoked; otherwise one of them is elected. The failure is not cached: a later caller is elected at once, unless a value may be served. Repeating the call changes nothing.
  *
  * Cost: O(waiters).
  */
@@ -800,7 +800,7 @@ export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
 export interface SetArguments {
   /** name of the codec that made the payload */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -810,11 +810,11 @@ export interface SetArguments {
   readonly flags: number
   /** how long the value is fresh */
   readonly ttlMs: number
-  /** how long it may be served after that */
+  /** how long to serve it after that */
   readonly staleWhileRevalidateMs: number
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -878,7 +878,7 @@ export interface StoreArguments {
   readonly codec: string
   /** token of the load */
   readonly token: number
-  /** version of the value; refused when a greater one is known; 0: none */
+  /** version of the value; refused below a known greater one; 0: none */
   readonly version: number
   /** 0 there is a payload, 1 there is nothing (null), 2 (undefined); 4 more: levels may hold it */
   readonly flags: number
@@ -886,11 +886,11 @@ export interface StoreArguments {
   readonly loadMs: number
   /** how long the value is fresh */
   readonly ttlMs: number
-  /** how long it may be served after that */
+  /** how long to serve it after that */
   readonly staleWhileRevalidateMs: number
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean

@@ -402,7 +402,7 @@ function readBytesList(part: Reply | undefined): (Buffer)[] {
 }
 
 export interface AddArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -539,7 +539,7 @@ export type ClearAnswer =
 /**
  * Removes a collection and its items. A replace that is being built stays, and may be switched in afterwards.
  *
- * Cost: O(1); the items are freed in the background.
+ * Cost: O(1); Redis frees the items in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('collection/clear', '45088a5eead26ba2fc12a4f2bb3088cecf6ad376', {}, addParts, [{ locals: [1, 2] }, clearLua, 0, 3]),
@@ -666,7 +666,7 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
 }
 
 export interface RemoveArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -720,7 +720,7 @@ export const remove: Operation<RemoveArguments, RemoveAnswer> = {
 }
 
 export interface ReplaceArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -746,7 +746,7 @@ export type ReplaceAnswer =
 /**
  * Replaces all items of a collection by at most 1,000 others, in one step. A version older than the stored one is refused; the same version again changes nothing, and neither does a repeated call. Without versions the last call wins. An empty list of items makes the collection empty, not absent.
  *
- * Cost: O(items given); the replaced items are freed in the background.
+ * Cost: O(items given); Redis frees the replaced items in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
   script: /* @__PURE__ */ linked('collection/replace', '0747ac760bf27b0425ea1d4fe5ac144f7c907364', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
@@ -793,7 +793,7 @@ export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
 }
 
 export interface SwitchInArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -820,7 +820,7 @@ export type SwitchInAnswer =
 /**
  * Makes a build the items of the collection, in one step, whatever its size. Versions are handled as by `replace`; an unwanted build is dropped. Repeating the call changes nothing. `lost`: the build is incomplete, because it took too long or the server has lost it.
  *
- * Cost: O(1); the replaced items are freed in the background.
+ * Cost: O(1); Redis frees the replaced items in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
   script: /* @__PURE__ */ linked('collection/switch-in', 'f1e5622a4e2c8ef1869c5e7b9a1815a98716ce9d', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),

@@ -845,7 +845,7 @@ export const ack: Operation<AckArguments, AckAnswer> = {
 export interface AgreeArguments {
   /** number of partitions of the counters */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is fixed from now on */
+  /** whether the caller is about to use a partition: this fixes the number */
   readonly begin: boolean
 }
 
@@ -908,9 +908,9 @@ export type BeginAnswer =
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
 /**
- * Gives a partition the epoch of a ledger that was begun in SQL for it. The partition stays as it is if it has left the epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
+ * Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
  *
- * Cost: O(counters of the sealed batch), the memory is freed in the background.
+ * Cost: O(counters of the sealed batch); Redis frees the memory in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
   script: /* @__PURE__ */ linked('counters/begin', '724ae059bce44409c8852ad97a5a96332ff4661a', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
@@ -958,7 +958,7 @@ export type ClearShownAnswer =
 /**
  * Removes the shown values and the notes of a partition whose counts are in SQL. Safe to repeat.
  *
- * Cost: O(1), the memory is freed in the background.
+ * Cost: O(1); Redis frees the memory in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
   script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
@@ -986,9 +986,9 @@ export type ClearAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Removes a partition with all increments that were not flushed, and its epoch. Safe to repeat.
+ * Removes a partition with all its unflushed increments, and its epoch. Safe to repeat.
  *
- * Cost: O(1), the memory is freed in the background.
+ * Cost: O(1); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
@@ -1010,7 +1010,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
 }
 
 export interface DisbandArguments {
-  /** what agree answered before the partitions were cleared */
+  /** what agree answered before the caller cleared the partitions */
   readonly agreedUs: string
 }
 
@@ -1019,7 +1019,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Removes the fixed number of partitions of counters, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
+ * Removes the fixed number of partitions of counters, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -1053,7 +1053,7 @@ export type GetAnswer =
   | { readonly status: 'found'; readonly epoch: number; readonly values: (string | null)[] }
 
 /**
- * Returns the loaded values, in the order of the ids; null for those that have to be loaded.
+ * Returns the loaded values, in the order of the ids; null for those to load.
  *
  * Cost: O(counters).
  */
@@ -1084,13 +1084,13 @@ export const get: Operation<GetArguments, GetAnswer> = {
 }
 
 export interface IncrementArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** how long idempotency keys are remembered */
+  /** how long to remember idempotency keys */
   readonly idempotencyTtlMs: number
-  /** maximum of counters with increments that are not sealed; 0: any number */
+  /** maximum of counters with unsealed increments; 0: any number */
   readonly mostDirty: number
   /** those to increment */
   readonly counters: readonly { readonly id: string; readonly delta: string; readonly key: string }[]
@@ -1145,7 +1145,7 @@ export type InspectShownAnswer =
   | { readonly status: 'seen'; readonly version: number; readonly values: number; readonly noted: number }
 
 /**
- * Returns an overview of a partition whose counts are in SQL: the version that is shown, the number of values, and the number of counters with notes.
+ * Returns an overview of a partition whose counts are in SQL: the shown version, the number of values, and the number of counters with notes.
  *
  * Cost: O(1).
  */
@@ -1177,7 +1177,7 @@ export type InspectAnswer =
   | { readonly status: 'seen'; readonly nowMs: number; readonly epoch: number; readonly seq: number; readonly batch: string; readonly values: number; readonly pending: number; readonly sealed: number; readonly pendingMs: number; readonly sealedMs: number; readonly rest: number; readonly restMs: number; readonly dirty: number }
 
 /**
- * Returns an overview of a partition: how many values are loaded; how many counters have pending increments, sealed ones, and ones set aside to be sealed (`rest`); the time of the oldest of these (0: none); and how many counters have any (`dirty`).
+ * Returns an overview of a partition: the number of loaded values; how many counters have pending increments, sealed ones, and ones set aside for sealing (`rest`); the time of the oldest of these (0: none); and how many counters have any (`dirty`).
  *
  * Cost: O(counters of the sealed batch).
  */
@@ -1213,13 +1213,13 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface LoadArguments {
-  /** epoch of the ledger that was read */
+  /** epoch of that ledger */
   readonly epoch: number
   /** the newest batch in it */
   readonly seq: number
   /** how long a clean value stays; 0: forever */
   readonly retainMs: number
-  /** whether values that are already loaded are replaced */
+  /** whether to replace values already loaded */
   readonly anew: boolean
   /** as SQL had them */
   readonly counters: readonly { readonly id: string; readonly value: string }[]
@@ -1231,7 +1231,7 @@ export type LoadAnswer =
   | { readonly status: 'behind'; readonly epoch: number; readonly seq: number }
 
 /**
- * Loads values that were read from SQL together with the ledger of the partition, in one snapshot. A count is the value in SQL, plus pending increments, plus sealed ones that were not in SQL yet. Values that are already loaded stay, unless `anew`. `retry`: the snapshot is older than the last flush, or of another epoch (0: the partition has none yet). A caller that reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows batches that this partition has never sealed, because the server came back with an old copy. Safe to repeat. The value is nil, and is not loaded, if it leaves 64 bits together with unflushed increments. Also evicts values that are due.
+ * Loads values that a caller read from SQL together with the ledger of the partition, in one snapshot. A count is the value in SQL, plus pending increments, plus sealed ones that were not in SQL yet. Values that are already loaded stay, unless `anew`. `retry`: the snapshot is older than the last flush, or of another epoch (0: the partition has none yet). A caller that reads SQL after that, and finds it before `seq` of this epoch, knows that SQL came back with an old copy. `behind`: SQL knows batches that this partition has never sealed, because the server came back with an old copy. Safe to repeat. The value is nil, and is not loaded, if it leaves 64 bits together with unflushed increments. Also evicts values that are due.
  *
  * Cost: O(counters), and at most 1,000 evictions.
  */
@@ -1377,7 +1377,7 @@ export const noted: Operation<NotedArguments, NotedAnswer> = {
 }
 
 export interface SealArguments {
-  /** an id for the batch, if a new one is sealed */
+  /** an id for the batch, if this call seals a new one */
   readonly batch: string
   /** counters of a batch, 1 to 1,000 */
   readonly limit: number
@@ -1389,7 +1389,7 @@ export type SealAnswer =
   | { readonly status: 'unknown' }
 
 /**
- * Seals pending increments into a batch, which does not change until it is acked. While a batch is sealed, the call returns that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed before any later ones, so that a flush comes to an end. Also evicts values that are due.
+ * Seals pending increments into a batch, which does not change until its ack. While a batch is sealed, the call returns that batch: flushing it again has the same result. Increments that exceed a batch are all set aside and sealed before any later ones, so that a flush comes to an end. Also evicts values that are due.
  *
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
@@ -1513,9 +1513,9 @@ export type ShowAnswer =
   | { readonly status: 'stale'; readonly version: number }
 
 /**
- * Shows the values that SQL had at a version of it, and settles the notes that were taken before SQL was read (`taken`; '': none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because each has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version or a later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that none of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with an old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this call settles none, and all of them stay shown until the next round. Counters that are not shown stay so. Counters without a value are unknown to SQL and are shown no more. Safe to repeat.
+ * Shows the values that SQL had at a version of it, and settles the notes taken before the read of SQL (`taken`; '': none). A version may come in several pages; the last one is marked. Versions are shown one after the other, because each has only its own changes. `gap`: `since`, the version before this one, is not the one shown. `stale`: this version or a later one is shown already. With `seen`, the version of the partition, the shown values are removed first, so that none of them is wrong. Callers use it when they know that a version between is lost, or that the database came back with an old copy. `turn` comes from the notes, or from the previous page: if another caller has settled notes meanwhile, this call settles none, and all of them stay shown until the next round. Counters that are not shown stay so. Counters without a value are unknown to SQL and are shown no more. Safe to repeat.
  *
- * Cost: O(counters), the memory is freed in the background.
+ * Cost: O(counters); Redis frees the memory in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
   script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
@@ -1569,7 +1569,7 @@ export type ShownAnswer =
   | { readonly status: 'told'; readonly turn: number; readonly values: (string | null)[]; readonly noted: (string | null)[] }
 
 /**
- * Returns the shown values, in the order of the ids; null for values that have to be read from SQL, and then also the sum of their notes.
+ * Returns the shown values, in the order of the ids; null for values to read from SQL, and then also the sum of their notes.
  *
  * Cost: O(counters).
  */

@@ -700,7 +700,7 @@ remember_answer(a,f,e,k.now_ms,s..table.concat(q,' '))
 save_feed(a,k)
 end
 return{'removed',s,p}` }
-const settleLua: LuaText = { file: 'lua/feed/settle', taken: [8, 2, 1, 26], text: `local h=ARGV[1]
+const settleLua: LuaText = { file: 'lua/feed/settle', taken: [9, 2, 1, 26], text: `local h=ARGV[1]
 local i=ARGV[2]=='1'
 local j,k=open_feed(a,'')if j then return j end
 k.now_us=clock_us()
@@ -2050,13 +2050,13 @@ function readIntegerList(part: Reply | undefined): (number)[] {
 }
 
 export interface AckArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** token of the claim */
   readonly token: string
-  /** messages that are done; none: all of the claim */
+  /** messages to ack; none: all of the claim */
   readonly ids: readonly (number)[]
 }
 
@@ -2065,7 +2065,7 @@ export type AckAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Removes messages of a live claim: they are done. Without ids, it removes all messages of the claim. A message that the claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
+ * Removes completed messages of a live claim. Without ids, it removes all messages of the claim. A message that the claim does not hold stays, and is returned with the reason: absent (not in the feed any more), unclaimed, held (by another claim).
  *
  * Cost: O(messages x log n), and as much for twice as many that are rewritten.
  */
@@ -2103,7 +2103,7 @@ export const ack: Operation<AckArguments, AckAnswer> = {
 export interface AgreeArguments {
   /** number of partitions of the feed */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is fixed from now on */
+  /** whether the caller is about to use a partition: this fixes the number */
   readonly begin: boolean
 }
 
@@ -2152,7 +2152,7 @@ export interface AppendAlikeArguments {
   readonly codec: string
   /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -2218,9 +2218,9 @@ export interface AppendArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -2230,11 +2230,11 @@ export interface AppendArguments {
   readonly sharded: boolean
   /** messages to keep; 0: all */
   readonly retentionCount: number
-  /** age up to which they are kept; 0: any */
+  /** greatest age of messages to keep; 0: any */
   readonly retentionMs: number
   /** bytes of bodies to keep; 0: all */
   readonly retentionBytes: number
-  /** how long idempotency keys are known */
+  /** how long to know idempotency keys */
   readonly idempotencyTtlMs: number
   /** ttl_ms 0: never expires; delay_ms 0: visible at once; '': no key, no origin (without spaces or '#') */
   readonly messages: readonly { readonly body: string | Uint8Array; readonly ttlMs: number; readonly delayMs: number; readonly key: string; readonly origin: string }[]
@@ -2247,7 +2247,7 @@ export type AppendAnswer =
 /**
  * Appends messages; no other message falls between those of one call. Positions are microseconds of the server and always greater than every earlier one, so they keep rising when the server has lost its tail. The ids are first, first + 1 and so on in the order of the messages. Exceptions are listed in `duplicates` (places counted from 0): their idempotency key is known, and they keep the id that they got then.
  *
- * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as is appended, and 2,000 more where these have fewer bytes than is appended; twice as many messages that are rewritten.
+ * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as the call appends, and 2,000 more where these have fewer bytes than it appends; twice as many rewrites of messages.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
   script: /* @__PURE__ */ linked('feed/append', '3d5616d09b46c8cd95ee7d4a60cbb574b756bdc8', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 12, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 166, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 7, 3, 3, 4, entriesModule, 56, 3, retentionModule, 55, 3, entriesModule, 59, 3, stateModule, 53, 6, entriesModule, 62, 5, 49, 7, retentionModule, 58, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 0, 1, entriesModule, 67, 3, reapModule, 1, 2, stateModule, 177, 3, reapModule, 3, 1, retentionModule, 66, 2, 4, 5, 68, 8, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 70, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, reapModule, 11, 18, entriesModule, 40, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 4, 5, sharedBudget, 0, 3, entriesModule, 95, 12, 1, 39, 107, 7, retentionModule, 23, 17, 0, 4, 9, 14, 40, 15, deadModule, 0, 9, 20, 16, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 0, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 180, 12, appendLua, 84, 1, readingModule, 22, 16, stateModule, 192, 1, 59, 5, 193, 8, readingModule, 38, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 158, 4, sharedCalls, 17, 3, stateModule, 162, 2, sharedCalls, 21, 11, stateModule, 164, 2, appendLua, 93, 1, sharedMessages, 39, 10, appendLua, 94, 2]),
@@ -2299,7 +2299,7 @@ export interface ClaimArguments {
   readonly codec: string
   /** number of partitions of the feed; 0: not partitioned */
   readonly partitions: number
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -2501,7 +2501,7 @@ export const commit: Operation<CommitArguments, CommitAnswer> = {
 export interface DeadLetterArguments {
   /** name of the codec of the bodies */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -2522,7 +2522,7 @@ export type DeadLetterAnswer =
   | { readonly status: 'lost' }
 
 /**
- * Moves messages of a live claim, which cannot be processed, into the feed's own dead-letter feed. They keep their ids. Ids that the claim does not hold are skipped.
+ * Moves messages of a live claim, which its caller cannot process, into the feed's own dead-letter feed. They keep their ids. Ids that the claim does not hold are skipped.
  *
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are rewritten, here and there, and for 50 dead letters that have expired.
  */
@@ -2561,7 +2561,7 @@ export const deadLetter: Operation<DeadLetterArguments, DeadLetterAnswer> = {
 }
 
 export interface DisbandArguments {
-  /** what agree answered before the partitions were cleared */
+  /** what agree answered before the caller cleared the partitions */
   readonly agreedUs: string
 }
 
@@ -2570,7 +2570,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Removes the fixed number of partitions of a feed, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
+ * Removes the fixed number of partitions of a feed, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -2777,7 +2777,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the feed's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
+ * Announces that the caller is about to use a partition for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the feed's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -2816,9 +2816,9 @@ export interface ReadArguments {
   readonly limit: number
   /** hides messages of this origin; empty: hides none */
   readonly exceptOrigin: string
-  /** whether messages under a live claim are shown */
+  /** whether to show messages under a live claim */
   readonly includeClaimed: boolean
-  /** whether delayed ones are shown after the last visible one */
+  /** whether to show delayed ones after the last visible one */
   readonly includeDelayed: boolean
   /** bytes of bodies after which a page ends; 4 MiB at most */
   readonly mostBytes: number
@@ -2871,7 +2871,7 @@ export const read: Operation<ReadArguments, ReadAnswer> = {
 }
 
 export interface ReleaseArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -2930,11 +2930,11 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface RemoveArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
-  /** whether messages under a live claim are removed too */
+  /** whether to remove messages under a live claim too */
   readonly evenClaimed: boolean
   /** messages to remove */
   readonly ids: readonly (number)[]
@@ -2988,7 +2988,7 @@ export type SettleAnswer =
   | { readonly status: 'settled'; readonly more: boolean }
 
 /**
- * Performs work that is due: delayed messages become visible, claims that ran out are freed, expired messages are removed. Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
+ * Performs work that is due: delayed messages become visible, messages of ended claims become free, expired messages disappear. Every writing operation does a little of it. This one does a lot, for callers that must not wait. `more`: call again.
  *
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are rewritten, O(log n) each, and 4 MiB of each kind.
  */
@@ -3020,7 +3020,7 @@ export interface SubscribeArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
   /** the subscriber */
   readonly name: string

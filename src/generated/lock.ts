@@ -942,7 +942,7 @@ export interface AbandonSharedArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** how long it was to be granted */
+  /** length of the lease that it asked for */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
@@ -950,7 +950,7 @@ export interface AbandonSharedArguments {
   readonly listens: boolean
   /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -960,7 +960,7 @@ export type AbandonSharedAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt of a reader that its owner gave up: it leaves the line, or its lease is released. Then the first waiter in line is notified.
+ * Ends an attempt of a reader that its owner gave up: it leaves the line, or loses its lease. Then the first waiter in line is notified.
  *
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
@@ -998,7 +998,7 @@ export interface AbandonArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** how long it was to be granted */
+  /** length of the lease that it asked for */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
@@ -1008,7 +1008,7 @@ export interface AbandonArguments {
   readonly barging: boolean
   /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -1018,7 +1018,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt that its owner gave up: it leaves the line, or the lock is released. Then the first waiter in line is notified.
+ * Ends an attempt that its owner gave up: it leaves the line, or loses the lock. Then the first waiter in line is notified.
  *
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
@@ -1057,7 +1057,7 @@ export interface AcquireAllArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** how long they are granted */
+  /** length of their leases */
   readonly leaseMs: number
 }
 
@@ -1111,17 +1111,17 @@ export interface AcquireSharedArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** how long it is granted */
+  /** length of the lease */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt queues when it cannot be let in */
+  /** whether the attempt queues when it cannot enter */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -1191,11 +1191,11 @@ export interface AcquireArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** how long it is granted */
+  /** length of the lease */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether the attempt queues when the lock is held */
+  /** whether the attempt queues when the lock is not free */
   readonly waits: boolean
   /** whether its process listens on its channel */
   readonly listens: boolean
@@ -1203,7 +1203,7 @@ export interface AcquireArguments {
   readonly barging: boolean
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -1272,7 +1272,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 export interface ClearArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
 }
 
@@ -1280,9 +1280,9 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the lock, whether it is held or not, and its line. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
+ * Deletes the lock, also a held one, and its line. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(waiting), of which at most 1,000 are notified.
+ * Cost: O(waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('lock/clear', 'db006df7b98b332ca5953f52febb3308d151f99e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
@@ -1398,7 +1398,7 @@ export type FencedGetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Reads a value that was stored under a token.
+ * Reads a value stored under a token.
  *
  * Cost: O(1).
  */
@@ -1430,11 +1430,11 @@ export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
 export interface FencedSetArguments {
   /** name of the codec that made the value */
   readonly codec: string
-  /** token of the lease under which it is written */
+  /** token of the lease for this write */
   readonly token: number
   /** the value */
   readonly value: string | Uint8Array
-  /** process and slot; empty: late copies are not recognized */
+  /** process and slot; empty: the script does not recognize late copies */
   readonly caller: string
   /** number of the call, rising in that process */
   readonly call: number
@@ -1445,7 +1445,7 @@ export type FencedSetAnswer =
   | { readonly status: 'refused'; readonly token: number }
 
 /**
- * Stores a value, unless a greater token has written it before: a holder that lost its lease unnoticed is refused. The same token may write again. A call that arrives after a later one of its process under the same token is superseded: it changes nothing.
+ * Stores a value, unless a greater token has written it before: it refuses a holder that lost its lease unnoticed. The same token may write again. A call that arrives after a later one of its process under the same token is superseded: it changes nothing.
  *
  * Cost: O(1).
  */
@@ -1519,7 +1519,7 @@ export interface ReleaseSharedArguments {
   readonly channel: string
   /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -1569,7 +1569,7 @@ export interface ReleaseArguments {
   readonly channel: string
   /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -1617,7 +1617,7 @@ export interface ServeArguments {
   readonly channel: string
   /** how long the next holder has to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean

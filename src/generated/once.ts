@@ -326,7 +326,7 @@ export interface BeginArguments {
   readonly fingerprint: string
   /** how long the attempt may take */
   readonly leaseMs: number
-  /** how long the request is remembered after the lease */
+  /** how long to remember the request after the lease */
   readonly resultTtlMs: number
 }
 
@@ -339,7 +339,7 @@ export type BeginAnswer =
   | { readonly status: 'lost'; readonly token: number }
 
 /**
- * Begins an attempt at a key, unless the key has a result (or had one that could not be kept), another attempt is running, or the key came with another request. An attempt whose lease has expired is taken over, with a greater token. Repeating the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been released, its id cannot be used again.
+ * Begins an attempt at a key, unless the key has a result (or had one that its caller could not keep), another attempt is running, or the key came with another request. An attempt whose lease has expired is taken over, with a greater token. Repeating the call with the same id returns the same attempt, and does not renew its lease; after that attempt has been released, its id cannot be used again.
  *
  * Cost: O(1).
  */
@@ -437,7 +437,7 @@ export interface CompleteArguments {
   readonly codec: string
   /** token of the attempt */
   readonly token: number
-  /** how long the result is kept */
+  /** how long to keep the result */
   readonly resultTtlMs: number
   /** channel of the callers that wait for the result; empty: there are none */
   readonly channel: string
@@ -445,7 +445,7 @@ export interface CompleteArguments {
   readonly sharded: boolean
   /** the result */
   readonly result: string | Uint8Array
-  /** whether the result could be kept */
+  /** whether the caller could keep the result */
   readonly kept: boolean
 }
 
@@ -539,7 +539,7 @@ export type GetAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Returns the result of a key; none if it could not be kept.
+ * Returns the result of a key; none if its caller could not keep it.
  *
  * Cost: O(1).
  */

@@ -5918,23 +5918,23 @@ export interface AckAndClaimPlainArguments {
   readonly codec: string
   /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** jobs to claim at most */
   readonly limit: number
-  /** how long they are claimed */
+  /** length of their leases */
   readonly leaseMs: number
   /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** jobs that are done */
+  /** completed jobs */
   readonly acks: readonly { readonly number: string; readonly token: number }[]
 }
 
@@ -6000,23 +6000,23 @@ export interface AckAndClaimArguments {
   readonly codec: string
   /** number of partitions of the queue; 0: not partitioned */
   readonly partitions: number
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** jobs to claim at most; 0: none, and the worker stops waiting */
   readonly limit: number
-  /** how long they are claimed */
+  /** length of their leases */
   readonly leaseMs: number
   /** worker to wake, '<process>.<number>', followed by ':<lease_ms>' if it takes jobs by letter; empty: none */
   readonly worker: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** jobs that are done */
+  /** completed jobs */
   readonly acks: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array }[]
 }
 
@@ -6024,9 +6024,9 @@ export type AckAndClaimAnswer =
   | { readonly status: 'claimed'; readonly nowMs: number; readonly endsAtMs: number; readonly waits: boolean; readonly recheckMs: number; readonly paused: boolean; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly jobs: { readonly number: number; readonly token: number; readonly attempt: number; readonly name: string; readonly payload: Buffer }[]; readonly options: { readonly at: number; readonly id: string; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly group: string; readonly trace: string; readonly tags: string }[] }
 
 /**
- * Acks jobs that are done, and claims others. `refused` lists places (from 0) of acks whose job was lost, and why. Jobs are claimed in this order: those whose lease ended, then by priority; within one priority the oldest first, groups in turn. A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers calls again after `recheck_ms` (0: not needed), and so does one that got nothing although more is ready after entries of removed jobs. A repeated call acks and claims nothing more, returns the same jobs as far as they are still claimed, and does not wait. `chores` is work for some process; 0: none.
+ * Acks completed jobs, and claims others. `refused` lists places (from 0) of acks whose job was lost, and why. Jobs are claimed in this order: those whose lease ended, then by priority; within one priority the oldest first, groups in turn. A worker that claims fewer jobs than its limit `waits`, and is woken when there is work. One of the waiting workers calls again after `recheck_ms` (0: not needed), and so does one that got nothing although more is ready after entries of removed jobs. A repeated call acks and claims nothing more, returns the same jobs as far as they are still claimed, and does not wait. `chores` is work for some process; 0: none.
  *
- * Cost: O((acks + limit) x log n), and at most 100 jobs that are due, 100 that were lost, 100 that recur, 200 groups and 2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes.
+ * Cost: O((acks + limit) x log n), and at most 100 due jobs, 100 lost ones, 100 recurring ones, 200 groups and 2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
   script: /* @__PURE__ */ linked('queue/ack-and-claim', '11876eaf046f40d20fc186d62cd277d7870ac26d', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
@@ -6076,17 +6076,17 @@ export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
 export interface AckAndEnqueueArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
-  /** jobs that are done, and the jobs that follow; target: name of the other queue, empty: this one */
+  /** completed jobs, and the jobs that follow; target: name of the other queue, empty: this one */
   readonly steps: readonly { readonly number: string; readonly token: number; readonly result: string | Uint8Array; readonly target: string; readonly name: string; readonly payload: string | Uint8Array; readonly id: string; readonly delayMs: number; readonly priority: number; readonly maxAttempts: number; readonly maxRunMs: number; readonly backoff: number; readonly backoffMs: number; readonly backoffMaxMs: number; readonly jitter: number; readonly group: string; readonly unique: string; readonly until: string; readonly windowMs: number; readonly replace: boolean; readonly trace: string; readonly tags: string; readonly dependsOn: string; readonly onDependencyFailure: string; readonly idempotencyKey: string; readonly resultTtlMs: number }[]
 }
 
@@ -6160,7 +6160,7 @@ export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswe
 export interface AgreeArguments {
   /** number of partitions of the queue */
   readonly partitions: number
-  /** whether a partition is about to be used: the number is fixed from now on */
+  /** whether the caller is about to use a partition: this fixes the number */
   readonly begin: boolean
 }
 
@@ -6205,7 +6205,7 @@ export const agree: Operation<AgreeArguments, AgreeAnswer> = {
 }
 
 export interface AskArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -6262,7 +6262,7 @@ export interface AwaitEndArguments {
   readonly number: number
   /** start of the wait */
   readonly sinceMs: number
-  /** whether the waiter calls again to wait: the end is kept until then */
+  /** whether the waiter calls again to wait: the queue keeps the end until then */
   readonly comes: boolean
 }
 
@@ -6324,7 +6324,7 @@ export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
 export interface CancelArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6372,7 +6372,7 @@ export const cancel: Operation<CancelArguments, CancelAnswer> = {
 export interface ChangeDependenciesArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6387,7 +6387,7 @@ export type ChangeDependenciesAnswer =
   | { readonly status: 'refused'; readonly state: string }
 
 /**
- * Adds dependencies to a blocked job, or removes some; without any left the job becomes ready, or is scheduled. An added dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done. `left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is not an older job. In both cases nothing is changed. Safe to repeat.
+ * Adds dependencies to a blocked job, or removes some; without any left the job becomes ready or scheduled. An added dependency must be an older job of this queue, so that jobs never wait in a circle; an unknown one is treated as done. `left` is how many remain. `state`: the actual state if the job is not blocked, or `absent`; `newer`: a dependency is not an older job. In both cases nothing is changed. Safe to repeat.
  *
  * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
@@ -6430,7 +6430,7 @@ export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDe
 export interface ClearArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6473,11 +6473,11 @@ export interface ConfigureGroupArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6491,7 +6491,7 @@ export interface ConfigureGroupArguments {
   readonly rateLimit: number
   /** the window */
   readonly rateWindowMs: number
-  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
+  /** jobs to claim at once at most after a pause, if there is a rate; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6550,11 +6550,11 @@ export interface ConfigureArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6570,7 +6570,7 @@ export interface ConfigureArguments {
   readonly retentionCount: number
   /** age up to which done jobs are kept; 0: no bound by age; both 0: none are kept */
   readonly retentionMs: number
-  /** jobs that may be claimed at once after a pause, if a rate is set; 0: as many as in a window */
+  /** jobs to claim at once at most after a pause, if there is a rate; 0: as many as in a window */
   readonly rateBurst: number
 }
 
@@ -6658,7 +6658,7 @@ export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
 export interface DeliveredArguments {
   /** name of the other queue */
   readonly target: string
-  /** offset of the numbers under which it was delivered */
+  /** offset of the numbers under which that queue received it */
   readonly ahead: number
   /** number of the newest entry that the other queue had before */
   readonly newest: number
@@ -6671,7 +6671,7 @@ export type DeliveredAnswer =
   | { readonly status: 'behind' }
 
 /**
- * Removes from the outbox what was delivered to another queue. The numbers of this queue may have gone back: it forgot the last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again. Safe to repeat.
+ * Removes from the outbox what another queue has received. The numbers of this queue may have gone back: it forgot the last number it was given, or was cleared and its clock is late. Then the other queue has skipped entries under numbers that it had seen. In that case all entries for that queue get numbers greater by `ahead`, and must be delivered again. Safe to repeat.
  *
  * Cost: O(numbers x log n).
  */
@@ -6715,7 +6715,7 @@ export type DependenciesAnswer =
   | { readonly status: 'dependencies'; readonly dependencies: { readonly queue: string; readonly id: string; readonly state: string; readonly result: Buffer; readonly kind: string; readonly message: string }[] }
 
 /**
- * Returns the dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with their failure, `cancelled`, or `absent`, which is treated as done. The list is empty if the job has none, or is unknown. A page ends once results reach 4 MiB: only an empty answer means that there are no more.
+ * Returns the dependencies of a job, and how they ended: `pending`, `done` with a result, `dead` with their failure, `cancelled`, or `absent`, which counts as done. The list is empty if the job has none, or is unknown. A page ends once results reach 4 MiB: only an empty answer means that there are no more.
  *
  * Cost: O(dependencies), and 4 MiB of results.
  */
@@ -6744,7 +6744,7 @@ export const dependencies: Operation<DependenciesArguments, DependenciesAnswer> 
 }
 
 export interface DisbandArguments {
-  /** what agree answered before the partitions were cleared */
+  /** what agree answered before the caller cleared the partitions */
   readonly agreedUs: string
 }
 
@@ -6753,7 +6753,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Removes the fixed number of partitions of a queue, after all of them are cleared. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
+ * Removes the fixed number of partitions of a queue, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -6783,15 +6783,15 @@ export interface EnqueueAlikeArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6851,15 +6851,15 @@ export interface EnqueueArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -6874,7 +6874,7 @@ export type EnqueueAnswer =
 /**
  * Puts jobs into a queue, each with options of its own. Their numbers are `first`, `first + 1` and so on in the order given, except for those in `duplicates` (places counted from 0). A duplicate has the id of a job that is still known, or a unique key that is held, or an idempotency key that was seen in the last 24 hours. It is not enqueued, and `number` is that of the other job. A duplicate that may `replace` gives its options and its payload to a job that was not claimed yet, and restarts the delay of a delayed job; it is listed in `duplicates` all the same. No other job comes between those of one call. A repeated call enqueues nothing.
  *
- * Cost: O(jobs x log n), and if jobs are replaced at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
+ * Cost: O(jobs x log n), and with replaced jobs at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
   script: /* @__PURE__ */ linked('queue/enqueue', 'b6d9e3693eda4ead84418683ab5efcfd40d18f3e', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 238, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 246, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 261, 2, stateModule, 62, 7, enqueueModule, 263, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 228, 7, enqueueLua, 32, 2]),
@@ -6937,7 +6937,7 @@ export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
 export interface ExtendArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** how long they are claimed from now on */
+  /** length of their leases from now on */
   readonly leaseMs: number
   /** the jobs */
   readonly claims: readonly { readonly number: string; readonly token: number }[]
@@ -6984,13 +6984,13 @@ export const extend: Operation<ExtendArguments, ExtendAnswer> = {
 export interface FailArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7339,7 +7339,7 @@ export const listen: Operation<ListenArguments, ListenAnswer> = {
 export interface NoteArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
@@ -7434,7 +7434,7 @@ export type ProposeAnswer =
   | { readonly status: 'agreed' }
 
 /**
- * Announces that a partition is about to be used for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
+ * Announces that the caller is about to use a partition for the first time, and returns a proof. Then the number of partitions is agreed in the unit of the queue's name alone (`agree`). Only then the partition is used, with the proof. A partition in use is `agreed` already. A proposal that is not used expires after a minute.
  *
  * Cost: O(1).
  */
@@ -7467,13 +7467,13 @@ export interface ReceiveArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
   /** name of the other queue */
   readonly source: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7532,11 +7532,11 @@ export interface RecurArguments {
   readonly codec: string
   /** number of partitions of the unit; 0: not partitioned */
   readonly partitions: number
-  /** the answer of propose, if the partition is not agreed yet; else empty */
+  /** the answer of propose, if the partition has no agreement yet; else empty */
   readonly proof: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7550,9 +7550,9 @@ export interface RecurArguments {
   readonly cron: string
   /** the zone of the expression */
   readonly timeZone: string
-  /** how many due runs get jobs; 0: only one that was not missed */
+  /** how many due runs get jobs; 0: only one on time */
   readonly missed: number
-  /** how many jobs are spawned in all; 0: no bound */
+  /** how many jobs to spawn in all; 0: no bound */
   readonly limit: number
   /** no run is later; 0: no bound */
   readonly untilMs: number
@@ -7576,11 +7576,11 @@ export interface RecurArguments {
   readonly jitter: number
   /** group of the jobs */
   readonly group: string
-  /** unique key of the jobs; while it is held, a run spawns none */
+  /** unique key of the jobs; while a job holds it, a run spawns none */
   readonly unique: string
-  /** until when that key is held: s, d or w */
+  /** until when a job holds that key: s, d or w */
   readonly till: string
-  /** for how long, if it is held for a time */
+  /** for how long, if it holds the key for a time */
   readonly windowMs: number
   /** of the jobs */
   readonly trace: string
@@ -7712,17 +7712,17 @@ export interface RefillArguments {
   readonly codec: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
   /** the recurring job */
   readonly id: string
-  /** the expression from which the times were computed */
+  /** the expression of these times */
   readonly cron: string
   /** its zone */
   readonly timeZone: string
-  /** the time after which they were computed */
+  /** the time after which they come */
   readonly afterMs: number
   /** the times */
   readonly given: readonly (number)[]
@@ -7734,7 +7734,7 @@ export type RefillAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Adds future times to a recurring job with a cron expression, in rising order, which were computed after `after_ms`. Only times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were skipped: then compute them again. At most 2,000 are known at a time.
+ * Adds future times to a recurring job with a cron expression, in rising order, which the caller computed after `after_ms`. Only times after the last known one are taken. So a repeated call, and concurrent calls of others, add nothing. An empty list says that no further time exists. Returns `changed` if the expression or the zone is another one by now, or times were skipped: then compute them again. At most 2,000 are known at a time.
  *
  * Cost: O(times).
  */
@@ -7780,13 +7780,13 @@ export const refill: Operation<RefillArguments, RefillAnswer> = {
 export interface ReleaseArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7847,7 +7847,7 @@ export type ReprioritizeAnswer =
   | { readonly status: 'changed'; readonly outcomes: string[] }
 
 /**
- * Changes the priority of jobs that are not claimed. Within one priority they keep their age, but a job without group that gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
+ * Changes the priority of unclaimed jobs. Within one priority they keep their age, but a job without group that gets priority 0 is placed last. Outcomes: `changed`, `claimed`, `absent`. Safe to repeat. If the work or the size of the jobs exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
@@ -7880,7 +7880,7 @@ export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> 
 export interface RequeueDeadArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7937,7 +7937,7 @@ export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
 export interface RequeueArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -7949,7 +7949,7 @@ export type RequeueAnswer =
   | { readonly status: 'requeued'; readonly outcomes: string[] }
 
 /**
- * Makes jobs ready now: scheduled, blocked and dead ones, and ones that are done and kept. Their attempts count from the start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed` for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
+ * Makes jobs ready now: scheduled, blocked, dead, and kept completed ones. Their attempts count from the start again, and they hold their unique keys again. Outcomes: `requeued`, or why not: `ready`, `claimed`, `absent`, or `duplicate`: another job has its unique key. Repeating the call changes nothing more, and returns `ready` or `claimed` for requeued jobs. If the work exceeds one call, there are fewer outcomes than ids: send the others in the next call.
  *
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
@@ -7984,13 +7984,13 @@ export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
 export interface RetryArguments {
   /** name of the codec that made the payloads */
   readonly codec: string
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -8002,7 +8002,7 @@ export type RetryAnswer =
   | { readonly status: 'retried'; readonly chores: number; readonly refused: { readonly at: number; readonly why: string }[]; readonly dead: number[] }
 
 /**
- * Returns claimed jobs to the queue, to be tried again: after `delay_ms`, or, if that is -1, after the backoff of the job. A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own: `refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
+ * Returns claimed jobs to the queue for another try: after `delay_ms`, or, if that is -1, after the backoff of the job. A job that has used up its attempts becomes dead instead, and is listed in `dead`. Each job is handled on its own: `refused` lists jobs that were lost, and the reason. Places are counted from 0. A repeated call returns the same answer and does nothing more. `chores` is work for some process; 0: none.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
@@ -8153,7 +8153,7 @@ export interface StatsArguments {
   readonly fromMs: number
   /** time of the last period; 0: now */
   readonly toMs: number
-  /** how many periods at most; 0: as many as are kept */
+  /** how many periods at most; 0: all kept ones */
   readonly count: number
 }
 
@@ -8161,9 +8161,9 @@ export type StatsAnswer =
   | { readonly status: 'statistics'; readonly firstMs: number; readonly lastMs: number; readonly lengthMs: number; readonly names: string[]; readonly periods: { readonly atMs: number; readonly enqueued: number; readonly acked: number; readonly retried: number; readonly failed: number; readonly reclaimed: number; readonly cancelled: number; readonly waitSumUs: number; readonly waitMaxUs: number; readonly waits: Buffer; readonly runSumUs: number; readonly runMaxUs: number; readonly runs: Buffer }[] }
 
 /**
- * Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; periods without events are left out. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are included in the total only.
+ * Returns statistics: the events of each minute, hour or day, of all jobs or of those of a name; it leaves out periods without events. `waits` counts claims, by how long the jobs had been ready, `runs` acks, retries and failures, by how long ago the job had been claimed: of each bucket its number, a byte, and how many, five bytes. Bucket 0 is below one millisecond; bucket b begins at (8 + (b - 1) % 8) x 2^(floor((b - 1) / 8) - 3) ms and ends before (9 + (b - 1) % 8) times that power. Kept are 120 minutes, 72 hours and 90 days, in UTC, and the first 100 `names`; jobs of other names are included in the total only.
  *
- * Cost: O(periods + names), at most 120 and 100, and the notes that are not folded yet.
+ * Cost: O(periods + names), at most 120 and 100, and the unfolded notes.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
   script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
@@ -8198,7 +8198,7 @@ export const stats: Operation<StatsArguments, StatsAnswer> = {
 export interface TagArguments {
   /** the job */
   readonly id: string
-  /** whether they are added; else they are removed */
+  /** whether to add them; else to remove them */
   readonly adds: boolean
   /** the tags */
   readonly tags: readonly (string)[]
@@ -8210,7 +8210,7 @@ export type TagAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Adds tags to a job, after those that it has, or removes some; a tag that it has is not added twice. Returns the resulting tags, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
+ * Adds tags to a job, after those that it has, or removes some; it adds no tag twice. Returns the resulting tags, separated by '\0'. `full`: it would have more than twenty; nothing is changed. Safe to repeat.
  *
  * Cost: O(tags x log n).
  */
@@ -8285,7 +8285,7 @@ export const tags: Operation<TagsArguments, TagsAnswer> = {
 }
 
 export interface TrackArguments {
-  /** whether they are tracked from now on */
+  /** whether to track them from now on */
   readonly follows: boolean
   /** the jobs */
   readonly wanted: readonly (string)[]
@@ -8295,7 +8295,7 @@ export type TrackAnswer =
   | { readonly status: 'tracking'; readonly outcomes: string[] }
 
 /**
- * Tracks jobs, or stops tracking them: events say of a job whether it is tracked, and `search-tagged` without a tag finds all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
+ * Tracks jobs, or stops tracking them: events show tracked jobs as such, and `search-tagged` without a tag finds all tracked jobs. Returns `tracked`, `untracked` or `absent` for each. Safe to repeat.
  *
  * Cost: O(jobs x log n).
  */
@@ -8328,7 +8328,7 @@ export const track: Operation<TrackArguments, TrackAnswer> = {
 export interface UnrecurArguments {
   /** the recurring job */
   readonly id: string
-  /** number of moves between partitions from which it is kept; 0: never */
+  /** number of moves between partitions from which to keep it; 0: never */
   readonly enough: number
 }
 
@@ -8337,7 +8337,7 @@ export type UnrecurAnswer =
   | { readonly status: 'kept'; readonly moves: number }
 
 /**
- * Removes a recurring job: no further job is spawned. Jobs that it spawned before stay. One that has moved between partitions `enough` times is `kept`. Safe to repeat.
+ * Removes a recurring job: it spawns no further job. Jobs that it spawned before stay. One that has moved between partitions `enough` times is `kept`. Safe to repeat.
  *
  * Cost: O(log n).
  */
@@ -8374,7 +8374,7 @@ export interface WatchArguments {
   readonly target: string
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -8386,7 +8386,7 @@ export type WatchAnswer =
   | { readonly status: 'watched'; readonly chores: number; readonly absent: string[] }
 
 /**
- * Registers another queue whose jobs wait for these: it is notified, through the outbox, when they end, or at once if they have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
+ * Registers another queue whose jobs wait for these: it gets a notification, through the outbox, when they end, or at once if they have ended. `absent` jobs are unknown. Their ends are in the outbox, if that queue is to be notified of them: none is listed as long as more has to be put there. Safe to repeat: a repeated call may notify twice.
  *
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */

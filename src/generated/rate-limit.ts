@@ -821,7 +821,7 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Removes all data of a subject: nothing is taken, and all places are free. Tokens keep rising, even if the clock has stepped back.
+ * Removes all data of a subject: all its units and places are free. Tokens keep rising, even if the clock has stepped back.
  *
  * Cost: O(1); after a clock step back O(known limits and callers).
  */
@@ -846,7 +846,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
 }
 
 export interface GetArguments {
-  /** units that would be taken */
+  /** units of the take in question */
   readonly cost: number
   /** the limits */
   readonly limits: readonly { readonly name: string; readonly algorithm: string; readonly limit: number; readonly windowMs: number; readonly burst: number }[]
@@ -946,7 +946,7 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
 }
 
 export interface RefundArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
@@ -964,7 +964,7 @@ export type RefundAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Refunds units that were taken and not used, never more than have been taken. A take is refunded once, by its token; without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
+ * Refunds taken and unused units, never more than the subject has taken. A take is refunded once, by its token; without one the units count as taken just now. Places in concurrency limits stay as they are. `limits` as after a take.
  *
  * Cost: O(limits x 65 + places of concurrency limits).
  */
@@ -1011,7 +1011,7 @@ export const refund: Operation<RefundArguments, RefundAnswer> = {
 }
 
 export interface ReleaseArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
@@ -1062,7 +1062,7 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface TakeEachArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number
@@ -1072,7 +1072,7 @@ export interface TakeEachArguments {
   readonly limit: number
   /** the window */
   readonly windowMs: number
-  /** units that may be taken at once */
+  /** most units to take at once */
   readonly burst: number
   /** of each subject: how many takes, and the units of each */
   readonly takes: readonly { readonly count: number; readonly cost: number }[]
@@ -1121,7 +1121,7 @@ export const takeEach: Operation<TakeEachArguments, TakeEachAnswer> = {
 }
 
 export interface TakeArguments {
-  /** process and slot; empty: the call is not remembered */
+  /** process and slot; empty: the script does not remember the call */
   readonly caller: string
   /** number of the call in that slot */
   readonly call: number

@@ -579,7 +579,7 @@ export interface AbandonArguments {
   readonly holder: string
   /** weight of its permit */
   readonly weight: number
-  /** how long it was to be granted */
+  /** length of the lease that it asked for */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
@@ -587,7 +587,7 @@ export interface AbandonArguments {
   readonly listens: boolean
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -597,7 +597,7 @@ export type AbandonAnswer =
   | { readonly status: 'abandoned'; readonly more: boolean }
 
 /**
- * Ends an attempt that its owner gave up: it leaves the line, or its permit is released. Free weight is then granted to the first in line. `more`: as `release`.
+ * Ends an attempt that its owner gave up: it leaves the line, or loses its permit. Free weight is then granted to the first in line. `more`: as `release`.
  *
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
@@ -636,11 +636,11 @@ export interface AcquireArguments {
   readonly id: string
   /** name of its holder, for people */
   readonly holder: string
-  /** weight that may be granted at once, unless `resize` has set another */
+  /** most weight to grant at once, unless `resize` has set another */
   readonly limit: number
   /** weight of the permit */
   readonly weight: number
-  /** how long it is granted */
+  /** length of the lease */
   readonly leaseMs: number
   /** prefix of the channels of processes */
   readonly channel: string
@@ -650,7 +650,7 @@ export interface AcquireArguments {
   readonly listens: boolean
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -724,7 +724,7 @@ export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
 export interface ClearArguments {
   /** prefix of the channels of processes */
   readonly channel: string
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
 }
 
@@ -732,9 +732,9 @@ export type ClearAnswer =
   | { readonly status: 'cleared'; readonly existed: boolean }
 
 /**
- * Deletes the semaphore with all its permits, its line, and the limit that was set. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
+ * Deletes the semaphore with all its permits, its line, and its stored limit. Waiters are notified, and join the line again. Tokens keep rising, even if the clock has stepped back.
  *
- * Cost: O(permits and waiting), of which at most 1,000 are notified.
+ * Cost: O(permits and waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
   script: /* @__PURE__ */ linked('semaphore/clear', 'edc52e62de5e318f7fe1af24a03d484e10d907bf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
@@ -848,7 +848,7 @@ export interface ReleaseArguments {
   readonly channel: string
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -892,13 +892,13 @@ export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
 }
 
 export interface ResizeArguments {
-  /** weight that may be granted at once */
+  /** most weight to grant at once */
   readonly limit: number
   /** prefix of the channels of processes */
   readonly channel: string
   /** how long waiters have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean
@@ -908,7 +908,7 @@ export type ResizeAnswer =
   | { readonly status: 'resized'; readonly more: boolean }
 
 /**
- * Sets the limit, for all handles and whatever limit they pass, until the semaphore is cleared or unused for 30 days. A granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask for more than the limit leave the line and are notified to call again; the others learn of it when they are first. `more`: as `release`.
+ * Sets the limit, for all handles and whatever limit they pass, until a clear of the semaphore, or 30 days without use. A granted permit stays, even above the limit: nothing is granted until it fits. Of the first 1,000 in line, those that ask for more than the limit leave the line and are notified to call again; the others learn of it when they are first. `more`: as `release`.
  *
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
@@ -943,7 +943,7 @@ export interface ServeArguments {
   readonly channel: string
   /** how long they have to confirm a hand-off */
   readonly claimMs: number
-  /** whether those are sharded channels */
+  /** whether to use sharded channels */
   readonly sharded: boolean
   /** whether a channel without listeners means that its process is dead */
   readonly counted: boolean

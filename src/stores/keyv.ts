@@ -42,7 +42,7 @@ export class KeyvStore extends EventEmitter {
     try {
       return await this.#find<Value>(key)
     } catch (error) {
-      this.#tell(error)
+      this.#report(error)
       throw error
     }
   }
@@ -107,11 +107,11 @@ export class KeyvStore extends EventEmitter {
   ): Promise<Result[]> {
     const asked = await Promise.allSettled(keys.map(ask))
     const failed = asked.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') this.#tell(failed.reason)
+    if (failed?.status === 'rejected') this.#report(failed.reason)
     return asked.map((one) => (one.status === 'fulfilled' ? one.value : otherwise))
   }
 
-  #tell(error: unknown): void {
+  #report(error: unknown): void {
     if (this.listenerCount('error') > 0) this.emit('error', error)
   }
 

@@ -32,12 +32,12 @@ local function lease_jobs(keys, queue, taken, lease_ms)
         starting[seq] = job
       end
     end
-    local told_at = #reported
-    reported[told_at + 1] = tonumber(seq)
-    reported[told_at + 2] = token
-    reported[told_at + 3] = attempts
-    reported[told_at + 4] = name
-    reported[told_at + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
+    local from = #reported
+    reported[from + 1] = tonumber(seq)
+    reported[from + 2] = token
+    reported[from + 3] = attempts
+    reported[from + 4] = name
+    reported[from + 5] = payload_of(keys.jobs, seq, record, body_at, flags)
     runs[#runs + 1] = 'r' .. seq
     runs[#runs + 1] = pack_claimed_run(token, attempts, queue.now_ms, size, flags, name)
     ends[#ends + 1] = ends_ms

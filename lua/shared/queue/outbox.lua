@@ -105,8 +105,8 @@ local function hear_of_unknown(keys, queue, source, id, newest)
   end
   local waits =
     redis.call('ZRANGEBYLEX', keys.children, '[' .. ref .. '\0', '(' .. ref .. '\1', 'LIMIT', '0', '1')
-  local is_told = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
-  if is_told and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
+  local is_reported = not waits[1] or redis.call('ZSCORE', keys.parents, ref) == '0'
+  if is_reported and redis.call('HEXISTS', keys.jobs, 'z' .. ref) == 1 then
     redis.call('ZADD', keys.parents, '0', ref)
     queue.settling = true
   else

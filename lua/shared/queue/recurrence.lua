@@ -68,8 +68,8 @@ local function pack_rule(rule)
 end
 
 local TEMPLATE = arguments({
-  missed = 'integer', -- how many due runs get jobs; 0: only one that was not missed
-  limit = 'integer', -- how many jobs are spawned in all; 0: no bound
+  missed = 'integer', -- how many due runs get jobs; 0: only one on time
+  limit = 'integer', -- how many jobs to spawn in all; 0: no bound
   until_ms = 'integer', -- no run is later; 0: no bound
   name = 'text', -- name of the jobs; the following are as in enqueue
   payload = 'bytes', -- payload of the jobs
@@ -81,9 +81,9 @@ local TEMPLATE = arguments({
   backoff_max_ms = 'integer', -- of the jobs
   jitter = 'integer', -- of the jobs
   group = 'text', -- group of the jobs
-  unique = 'text', -- unique key of the jobs; while it is held, a run spawns none
-  till = 'text', -- until when that key is held: s, d or w
-  window_ms = 'integer', -- for how long, if it is held for a time
+  unique = 'text', -- unique key of the jobs; while a job holds it, a run spawns none
+  till = 'text', -- until when a job holds that key: s, d or w
+  window_ms = 'integer', -- for how long, if it holds the key for a time
   trace = 'text', -- of the jobs
   tags = 'text', -- of the jobs
 })
@@ -197,8 +197,8 @@ end
 
 -- No longer short of times.
 local function leave_short(short, queue, id)
-  local is_told = has_flag(queue.chores, CHORES.refill)
-  if is_told and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
+  local is_reported = has_flag(queue.chores, CHORES.refill)
+  if is_reported and redis.call('ZREM', short, id) == 1 and redis.call('EXISTS', short) == 0 then
     queue.chores = queue.chores - CHORES.refill
   end
 end

@@ -88,7 +88,7 @@ export class Unsent {
       clearInterval(this.#timer)
       this.#timer = null
     }
-    this.#tell()
+    this.#notify()
   }
 
   #count({ share }: Answer, bytes: number): void {
@@ -117,10 +117,10 @@ export class Unsent {
       const standsStill = this.#seenAt - since > this.#patienceMs
       if (standsStill && (this.#isClosing || !this.hasRoom(share))) response.destroy()
     }
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 }

@@ -5,7 +5,7 @@ import type { ServedCounters } from '../../counters/open-counters.ts'
 import type { Routes } from '../api/routes.ts'
 import { incremented, noted } from './answers.ts'
 import { Increments, Notes } from './arguments.ts'
-import { asAsked, counted, incrementsIn, toJson, toldOf } from './increments.ts'
+import { asAsked, counted, incrementsIn, toJson, outcomesToJson } from './increments.ts'
 import type { CountersOf } from './open.ts'
 import { headerOf } from '../../http/requests/headers.ts'
 import { RefusedRequest } from '../../http/answers/problem-documents.ts'
@@ -37,7 +37,7 @@ function increment(routes: Routes, open: CountersOf): void {
         throw asAsked(error, { isSingle })
       })
       const [first] = done
-      if (!isSingle || first === undefined) return { increments: toldOf(items, done) }
+      if (!isSingle || first === undefined) return { increments: outcomesToJson(items, done) }
       if (first instanceof Error) throw first
       return counted(first)
     },

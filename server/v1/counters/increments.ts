@@ -46,7 +46,10 @@ export function asAsked(error: unknown, { isSingle }: { isSingle: boolean }): un
 }
 
 /** One result per item. Throws if the store failed for all of them, or one failed with an unexpected error. */
-export function toldOf(items: readonly IncrementItem[], done: readonly (Counted | Error)[]): object[] {
+export function outcomesToJson(
+  items: readonly IncrementItem[],
+  done: readonly (Counted | Error)[],
+): object[] {
   const [first] = done
   if (first instanceof Error && done.every(isOutage)) throw first
   return done.map((each, at) => (each instanceof Error ? refusal(items[at], each) : counted(each)))

@@ -91,7 +91,7 @@ test('a tail continues after the connection to the store was lost', async () => 
   proxy.resetAll()
   await api.append(feed, 'after')
 
-  expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
+  expect(JSON.parse((await events.nextNamed())?.data ?? '').body).toBe('after')
 })
 
 test('a tail continues after an outage that was longer than the deadline of calls', async () => {
@@ -108,7 +108,7 @@ test('a tail continues after an outage that was longer than the deadline of call
   await expect.poll(async () => (await api.call('GET', feed)).status).not.toBe(503)
   await api.append(feed, 'after')
 
-  expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
+  expect(JSON.parse((await events.nextNamed())?.data ?? '').body).toBe('after')
 })
 
 test('a reader that reconnects during an outage stays connected, and misses nothing', async () => {
@@ -118,7 +118,7 @@ test('a reader that reconnects during an outage stays connected, and misses noth
   await api.append(feed, 'before')
   const headers = { 'X-Project-ID': 'test' }
   await using earlier = await openEvents(`${api.url}${feed}/tail`, headers)
-  const last = (await earlier.nextTold())?.id ?? ''
+  const last = (await earlier.nextNamed())?.id ?? ''
 
   proxy.halfOpen()
   await using events = await openEvents(`${api.url}${feed}/tail`, { ...headers, 'Last-Event-ID': last })
@@ -128,7 +128,7 @@ test('a reader that reconnects during an outage stays connected, and misses noth
   await expect.poll(async () => (await api.call('GET', feed)).status).not.toBe(503)
   await api.append(feed, 'after')
 
-  expect(JSON.parse((await events.nextTold())?.data ?? '').body).toBe('after')
+  expect(JSON.parse((await events.nextNamed())?.data ?? '').body).toBe('after')
 })
 
 async function behindProxy(feedLimits: Partial<FeedLimits> = {}) {

@@ -17,7 +17,7 @@ const tail = (feed: string, query = '', headers: Record<string, string> = {}): P
 
 async function bodies(events: EventReader, count: number): Promise<unknown[]> {
   const found: unknown[] = []
-  while (found.length < count) found.push(JSON.parse((await events.nextTold())?.data ?? 'null')?.body)
+  while (found.length < count) found.push(JSON.parse((await events.nextNamed())?.data ?? 'null')?.body)
   return found
 }
 
@@ -26,7 +26,7 @@ test('a tail gives existing messages and then new ones, each with its cursor as 
   const [first] = await api.append(feed, 'old')
   await using events = await tail(feed)
 
-  const old = await events.nextTold()
+  const old = await events.nextNamed()
   expect([events.status, events.type]).toEqual([200, 'text/event-stream'])
   expect([old?.event, old?.id, JSON.parse(old?.data ?? '')]).toEqual([
     'message',
@@ -63,19 +63,19 @@ test('missing messages are reported before the message after them', async () => 
   const [first] = await api.append(feed, 1, 2)
   await api.call('POST', `${feed}/messages?retentionCount=1`, { body: { body: 3 } })
   await using gap = await tail(feed, `?after=${first?.cursor}`)
-  expect([(await gap.nextTold())?.event, (await gap.nextTold())?.event]).toEqual(['gap', 'message'])
+  expect([(await gap.nextNamed())?.event, (await gap.nextNamed())?.event]).toEqual(['gap', 'message'])
 
   await api.call('DELETE', feed)
   await api.append(feed, 'next life')
   await using reset = await tail(feed, `?after=${first?.cursor}`)
-  expect([(await reset.nextTold())?.event, (await reset.nextTold())?.event]).toEqual(['reset', 'message'])
+  expect([(await reset.nextNamed())?.event, (await reset.nextNamed())?.event]).toEqual(['reset', 'message'])
 })
 
 test('a body with line breaks is one line of data, and keeps its numbers', async () => {
   const feed = api.newFeed()
   await api.call('POST', `${feed}/messages`, { body: '{"body":{\r\n"n":\n9007199254740993,\r"e":1e400}}' })
   await using events = await tail(feed)
-  expect((await events.nextTold())?.data).toContain('"body":{  "n": 9007199254740993, "e":1e400}}')
+  expect((await events.nextNamed())?.data).toContain('"body":{  "n": 9007199254740993, "e":1e400}}')
 })
 
 test('a tail hides messages on request', async () => {

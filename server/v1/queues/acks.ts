@@ -20,9 +20,9 @@ export async function ackJobs(
 ): Promise<object[]> {
   const results = textsInJobs(text, 'result', name)
   const jobs = given.map((each, at) => ({ id: each.id, token: each.token, result: results[at] }))
-  return toldOf(given, await queue.byToken.ack(jobs))
+  return outcomesToJson(given, await queue.byToken.ack(jobs))
 }
 
-export function toldOf(given: readonly JobLease[], outcomes: readonly Settled<string>[]): object[] {
+export function outcomesToJson(given: readonly JobLease[], outcomes: readonly Settled<string>[]): object[] {
   return given.map((each, at) => ({ id: each.id, token: each.token, ...outcomes[at] }))
 }

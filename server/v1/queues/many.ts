@@ -3,7 +3,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 import type { JobLease, Settled } from 'perilune'
 import { lease as lasting, strict } from '../api/arguments.ts'
-import { AckedJob, ackJobs, toldOf } from './acks.ts'
+import { AckedJob, ackJobs, outcomesToJson } from './acks.ts'
 import { allExtended, settled } from './answers.ts'
 import { delay, held, kind, message, releaseDelay, type QueueRoutes } from './arguments.ts'
 import type { QueueOf } from './open.ts'
@@ -89,5 +89,5 @@ function giveUp(routes: QueueRoutes, open: QueueOf): void {
 }
 
 function outcomesOf(given: readonly JobLease[], outcomes: readonly Settled<string>[]): { jobs: object[] } {
-  return { jobs: toldOf(given, outcomes) }
+  return { jobs: outcomesToJson(given, outcomes) }
 }

@@ -363,7 +363,7 @@ describe('a queue in partitions', () => {
     await using events = await openEvents(url, { 'X-Project-ID': 'test' })
     const heard: string[] = []
     const reading = (async () => {
-      for (let event = await events.nextTold(); event !== null; event = await events.nextTold()) {
+      for (let event = await events.nextNamed(); event !== null; event = await events.nextNamed()) {
         if (event.event === 'enqueued') heard.push(JSON.parse(event.data).id)
       }
     })()

@@ -129,7 +129,7 @@ describe('events', () => {
     const queue = newQueue()
     await using events = await listen(queue, '?kinds=enqueued,cancelled&name=n')
     expect([events.status, events.type]).toEqual([200, 'text/event-stream'])
-    const first = events.nextTold()
+    const first = events.nextNamed()
     let heard = false
     void first.then(() => (heard = true))
     while (!heard) {

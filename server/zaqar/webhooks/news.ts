@@ -29,7 +29,7 @@ export class News {
     this.#listening = this.#listen()
   }
 
-  async tell(place: QueuePlace): Promise<void> {
+  async publish(place: QueuePlace): Promise<void> {
     this.#parts.onChange(place)
     await this.#feed.append(feedName(place))
   }

@@ -116,7 +116,7 @@ export class Webhooks {
   ): Promise<QueueSubscription | null> {
     const changed = await this.subscriptions.patch(place, id, terms)
     if (changed === null) return null
-    if (changed.confirmed || terms.subscriber === undefined) await this.#news.tell(place)
+    if (changed.confirmed || terms.subscriber === undefined) await this.#news.publish(place)
     else await this.#ask(place, { id, subscription: changed }, 'confirm')
     return changed
   }
@@ -134,20 +134,20 @@ export class Webhooks {
       }
     })
     if (changed === null) return null
-    if (confirmed) await this.#news.tell(place)
+    if (confirmed) await this.#news.publish(place)
     else await this.#ask(place, { id, subscription: changed }, 'farewell')
     return changed
   }
 
   async remove(place: QueuePlace, id: string): Promise<void> {
-    if (await this.subscriptions.remove(place, id)) await this.#news.tell(place)
+    if (await this.subscriptions.remove(place, id)) await this.#news.publish(place)
   }
 
   /** Ends all subscriptions of a queue. Waiting pushes are not sent. */
   async clear(place: QueuePlace): Promise<void> {
     const wereSome = await this.subscriptions.clear(place)
     await this.#pushes.clear(place)
-    if (wereSome) await this.#news.tell(place)
+    if (wereSome) await this.#news.publish(place)
   }
 
   /** Sends a subscriber a question, and notifies the other processes of changed subscriptions. */
@@ -157,7 +157,7 @@ export class Webhooks {
     kind: SubscriberQuestion,
   ): Promise<void> {
     await this.#agenda.ask(place, { subscription: id, key: subscription.key, kind })
-    await this.#news.tell(place)
+    await this.#news.publish(place)
   }
 
   async #address(

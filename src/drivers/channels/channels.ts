@@ -166,12 +166,12 @@ export class Channels {
         () => true,
         () => false,
       )
-      if (back) return this.#tellOfGap(channel)
+      if (back) return this.#reportGap(channel)
       await this.#pauses.pause(pause)
     }
   }
 
-  #tellOfGap(channel: Channel): void {
+  #reportGap(channel: Channel): void {
     for (const { listener } of channel.members) listener.onGap()
   }
 

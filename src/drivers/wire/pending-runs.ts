@@ -65,7 +65,7 @@ class Due<Node extends object> {
     if (this.runs.size === 0) return
     this.#timer = this.#startRound()
     this.rounds += 1
-    for (const tell of this.onRound) tell()
+    for (const listener of this.onRound) listener()
   }
 }
 
@@ -132,11 +132,11 @@ export class PendingRuns<Node extends object = object> {
   }
 
   /**
-   * Calls `tell` in each round: every half second while an answer is outstanding. Returns a function that stops this.
+   * Calls `listener` in each round: every half second while an answer is outstanding. Returns a function that stops this.
    */
-  onRound(tell: () => void): () => void {
-    this.#due.onRound.add(tell)
-    return () => this.#due.onRound.delete(tell)
+  onRound(listener: () => void): () => void {
+    this.#due.onRound.add(listener)
+    return () => this.#due.onRound.delete(listener)
   }
 
   /** The client has just sent everything that waited for the connection. */

@@ -17,7 +17,7 @@ import type { AttemptOutcome, FailOptions, ReleaseOptions, RetryOptions } from '
 import type { AckedAndEnqueued, NextJob, Settling } from './outcomes.ts'
 import { failureFrom, checkNext, releaseMsOf, retryOf } from './outcomes.ts'
 import { encodeProgress, type LossReason, type Note, toLine } from '../jobs/attempt.ts'
-import type { Exchanged, ToldJob } from './exchange.ts'
+import type { Exchanged, DeliveredJob } from './exchange.ts'
 import { type QueueSource, toId } from '../source/source.ts'
 import { PLAIN } from '../jobs/job-options.ts'
 import { LeaseWatch } from './lease-watch.ts'
@@ -80,7 +80,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     at: number,
     options: Exchanged['options'][number] | undefined,
   ) {
-    const claimed = exchanged.jobs[at] as ToldJob
+    const claimed = exchanged.jobs[at] as DeliveredJob
     this.#source = source
     this.partition = source.partition
     this.home = source.unit.prefix

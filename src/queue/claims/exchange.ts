@@ -29,7 +29,7 @@ export interface Exchange {
 }
 
 /** The part of the answer that every claimed job has. */
-export interface ToldJob {
+export interface DeliveredJob {
   readonly number: string
   readonly token: number
   readonly attempt: number
@@ -43,7 +43,7 @@ export interface Exchanged {
   readonly askedAt: number
   /** How long the jobs are claimed. */
   readonly leaseMs: number
-  readonly jobs: readonly ToldJob[]
+  readonly jobs: readonly DeliveredJob[]
   readonly options: AckAndClaimAnswer['options']
   /** When the leases end, by the server's clock. */
   readonly endsAtMs: number
@@ -165,7 +165,7 @@ function quickly({ chores }: QueueSource, { leaseMs, askedAt }: Exchanging, answ
 }
 
 /** The tokens are consecutive, and a single name is that of all jobs. */
-function plainJobs({ token, numbers, names, payloads }: PlainJobs): ToldJob[] {
+function plainJobs({ token, numbers, names, payloads }: PlainJobs): DeliveredJob[] {
   const [first = ''] = names
   const each = numbers.split(' ')
   return payloads.map((payload, at) => {

@@ -33,7 +33,7 @@ export class Insistence {
    * Calls `send` until the server has decided, or the lease is over. `inDoubt`: an earlier try may have taken effect.
    * Throws what the last try throws.
    */
-  async tell<Answer>(job: Held, send: (inDoubt: boolean) => Promise<Answer>): Promise<Answer> {
+  async settle<Answer>(job: Held, send: (inDoubt: boolean) => Promise<Answer>): Promise<Answer> {
     for (let inDoubt = false; ; ) {
       try {
         const answer = await send(inDoubt)

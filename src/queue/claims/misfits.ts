@@ -116,6 +116,6 @@ function settleSoon(
 ): Promise<void> {
   return new Promise((tried) => {
     const settle = (): Promise<void> => settleMisfit(job, misfit).finally(tried)
-    pending.push(insisting.tell(job, settle).catch(() => undefined))
+    pending.push(insisting.settle(job, settle).catch(() => undefined))
   })
 }

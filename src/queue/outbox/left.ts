@@ -154,7 +154,7 @@ export class LeftOnNode {
   /** Adds the entries for the queue from that number on. */
   add(target: string, number: number): void {
     this.#keep(target, number)
-    void this.#errand.tell()
+    void this.#errand.request()
   }
 
   /** The queue was not known to be away: it does not wait for a long pause that other queues have caused. */

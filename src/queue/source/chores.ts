@@ -36,7 +36,7 @@ export class Chores {
 
   async #see(bits: number): Promise<void> {
     const chores = (Object.entries(CHORES) as [Chore, number][]).filter(([, bit]) => (bits & bit) !== 0)
-    await Promise.all(chores.map(([name]) => this.#errand(name).tell()))
+    await Promise.all(chores.map(([name]) => this.#errand(name).request()))
   }
 
   #errand(name: Chore): Errand {
@@ -94,7 +94,7 @@ export class Errand {
    * Requests a try. Resolves when one that begins from now on has succeeded or failed; at once in a pause. Never
    * rejects.
    */
-  tell(): Promise<void> {
+  request(): Promise<void> {
     if (this.#pause !== null) {
       this.#isRequested = true
       return Promise.resolve()
@@ -103,15 +103,15 @@ export class Errand {
     return this.#next
   }
 
-  /** As `tell`, but ends a pause. */
+  /** As `request`, but ends a pause. */
   hurry(): Promise<void> {
     this.#isHurried = true
     this.#pause?.cancel()
     this.#pause = null
-    return this.tell()
+    return this.request()
   }
 
-  /** As `tell`, but shortens a long pause to that of a first failure. */
+  /** As `request`, but shortens a long pause to that of a first failure. */
   soon(): Promise<void> {
     const isLong = this.#backoff.failures > 1
     if (isLong) this.#backoff.reset()
@@ -119,12 +119,12 @@ export class Errand {
       this.#pause.cancel()
       this.#beginPause()
     }
-    return this.tell()
+    return this.request()
   }
 
   #begin(): Promise<void> {
     this.#next = null
-    if (this.#pause !== null) return this.tell()
+    if (this.#pause !== null) return this.request()
     this.#trying = this.#try()
     return this.#trying
   }
@@ -149,7 +149,7 @@ export class Errand {
     const continues = this.#isRequested || this.#terms.insists
     this.#pause = null
     this.#isRequested = false
-    if (continues) void this.tell()
+    if (continues) void this.request()
     this.#endIfIdle()
   }
 

@@ -1,7 +1,7 @@
 // The attempts of one worker: runs handlers, and turns what they do into an outcome.
 //
 //   judge: does the payload fit? ──no, or unknown──► Verdict
-//     └──yes──► attempt: the handler runs, up to `maxRun` ──► Verdict ──► the worker acks the job, or `tell` sends another outcome
+//     └──yes──► attempt: the handler runs, up to `maxRun` ──► Verdict ──► the worker acks the job, or `settle` sends another outcome
 
 import { InvalidArgumentError, LeaseLostError, MaxRunError } from '../../runtime/errors/errors.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
@@ -103,7 +103,7 @@ export class JobAttempts<Jobs extends object> {
   }
 
   /** Sends the outcome of a job that is not done. Rejects when that fails. */
-  async tell(job: ClaimedJob, verdict: Exclude<AttemptVerdict, { is: 'done' }>): Promise<unknown> {
+  async settle(job: ClaimedJob, verdict: Exclude<AttemptVerdict, { is: 'done' }>): Promise<unknown> {
     // Perhaps a newer worker has a handler.
     if (verdict.is === 'without handler') return job.release({ delay: WITHOUT_HANDLER })
     if (verdict.is === 'misfit') return settleMisfit(job, verdict.misfit)

@@ -130,15 +130,15 @@ export class WorkerLane implements Settling {
   }
 
   retry(job: JobAttempt, delayMs: number, failure: Failure): Promise<Retried> {
-    return this.#insistence.tell(job, (inDoubt) => this.#settler.retry(job, delayMs, failure, inDoubt))
+    return this.#insistence.settle(job, (inDoubt) => this.#settler.retry(job, delayMs, failure, inDoubt))
   }
 
   fail(job: JobAttempt, failure: Failure): Promise<void> {
-    return this.#insistence.tell(job, (inDoubt) => this.#settler.fail(job, failure, inDoubt))
+    return this.#insistence.settle(job, (inDoubt) => this.#settler.fail(job, failure, inDoubt))
   }
 
   release(job: JobAttempt, delayMs: number): Promise<void> {
-    return this.#insistence.tell(job, (inDoubt) => this.#settler.release(job, delayMs, inDoubt))
+    return this.#insistence.settle(job, (inDoubt) => this.#settler.release(job, delayMs, inDoubt))
   }
 
   note(note: Note): Promise<LossReason | null> {
@@ -208,7 +208,7 @@ export class WorkerLane implements Settling {
   }
 
   async #insistOnLeaving(failure: unknown): Promise<void> {
-    await inTheEnd(() => this.#tellLeaving(), failure)
+    await inTheEnd(() => this.#announceLeaving(), failure)
     await this.#hearNoMore()
   }
 
@@ -321,7 +321,7 @@ export class WorkerLane implements Settling {
   async #leave(onFailure: (error: unknown) => void = () => undefined): Promise<void> {
     this.#called += 1
     try {
-      if (!(await this.#tellLeaving())) return
+      if (!(await this.#announceLeaving())) return
     } catch (error) {
       this.#owner.onError(error)
       onFailure(error)
@@ -332,7 +332,7 @@ export class WorkerLane implements Settling {
   }
 
   /** Whether it waited until now, and was not woken up. */
-  async #tellLeaving(): Promise<boolean> {
+  async #announceLeaving(): Promise<boolean> {
     const left = await leave(this.#source, this.#letters.name)
     this.#takeEarly(left)
     if (left.waits) this.#expects = false

@@ -9,7 +9,7 @@ import type { Letter, Post } from '../../runtime/subscriptions/mailbox.ts'
 import { toListenError } from '../../runtime/calls/script-errors.ts'
 import { End, endsAtOf } from '../../runtime/keeper/grant.ts'
 import { learnNotifyChannel } from '../../runtime/waiting/notify-channel.ts'
-import { type Exchanged, NOTHING_ELSE, type ToldJob } from '../claims/exchange.ts'
+import { type Exchanged, NOTHING_ELSE, type DeliveredJob } from '../claims/exchange.ts'
 import type { QueueSource } from '../source/source.ts'
 
 const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
@@ -19,7 +19,7 @@ const LAST_RETRY_MS = 10_000
 
 /** A job that was handed off by letter. */
 interface HandedJob {
-  readonly job: ToldJob
+  readonly job: DeliveredJob
   readonly endsAtMs: number
   /** `performance.now()` when it came. */
   readonly receivedAt: number

@@ -244,7 +244,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #settle(job: ClaimedJob, verdict: AttemptVerdict): void {
     const settled = (error: unknown): void => this.#settled(job, error)
     if (verdict.is === 'done') job.ackThen(verdict.result, settled)
-    else this.#attempts.tell(job, verdict).then(() => settled(null), settled)
+    else this.#attempts.settle(job, verdict).then(() => settled(null), settled)
   }
 
   /** The server has confirmed the outcome, or sending it has failed. */

@@ -74,7 +74,7 @@ export class Abandoned {
     const ended = this.#abandoning.get(id) ?? this.#known.get(id)
     if (ended === undefined) return
     // A call that was waiting for a retry is made now.
-    void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#tell(ended))
+    void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#send(ended))
   }
 
   close(): void {
@@ -86,7 +86,7 @@ export class Abandoned {
   }
 
   async #say(ended: Ended): Promise<void> {
-    if (!(await this.#tell(ended)) || this.#closed) return
+    if (!(await this.#send(ended)) || this.#closed) return
     const [ms, ...later] = ended.again
     ended.again = later
     if (ms !== undefined) ended.timer = startTimer(() => void this.#say(ended), ms).unref()
@@ -99,7 +99,7 @@ export class Abandoned {
   }
 
   /** Whether the server has received the call. A failed call is retried. */
-  async #tell(ended: Ended): Promise<boolean> {
+  async #send(ended: Ended): Promise<boolean> {
     try {
       await ended.say()
       this.#unsaid.delete(ended)

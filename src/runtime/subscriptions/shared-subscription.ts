@@ -118,7 +118,7 @@ export class SharedSubscription implements Ear {
     this.#events.onGap()
   }
 
-  #unlessOver(tell: () => void): void {
-    if (this.#state !== 'over') tell()
+  #unlessOver(notify: () => void): void {
+    if (this.#state !== 'over') notify()
   }
 }

@@ -114,10 +114,10 @@ function settle<Value>(
   over: () => void,
 ): void {
   const settled =
-    <Outcome>(tell: (outcome: Outcome) => void) =>
+    <Outcome>(settle: (outcome: Outcome) => void) =>
     (outcome: Outcome): void => {
       over()
-      tell(outcome)
+      settle(outcome)
     }
   promise.then(settled(resolve), settled(reject))
 }
