@@ -4,11 +4,17 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { CommandError, generate } from './command/generate.ts'
+import { CommandError } from './command/error.ts'
+import { generate } from './command/generate.ts'
+
+const USAGE = 'perilune generate DIR --out FILE [--check] [--readable]'
 
 const HELP = `perilune generate DIR --out FILE [--check] [--readable]
+perilune doctor [URL] [--json]
 
-Compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module with a typed call for each operation.
+doctor tells whether Perilune will be safe and fast on a Redis; perilune doctor --help says more.
+
+generate compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module with a typed call for each operation.
 
   --out FILE   the module to write
   --check      writes nothing; fails when FILE is not what would be written, for CI
@@ -27,7 +33,7 @@ function run(args: string[]): string {
   if (values.version) return versionOf()
   const [command, folder, ...more] = positionals
   if (command !== 'generate' || folder === undefined || more.length > 0 || values.out === undefined) {
-    throw new CommandError(`usage: ${HELP.split('\n')[0]}\nperilune --help says more`)
+    throw new CommandError(`usage: ${USAGE}\nperilune --help says more`)
   }
   const { out, check, readable } = values
   return generate({ folder, out, check, readable, library: join(PACKAGE, 'lua') })
@@ -55,10 +61,18 @@ function versionOf(): string {
   return String(Object(JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'))).version)
 }
 
+/** The doctor brings a client of Redis with it, which nothing else here needs. */
+async function runDoctor(args: string[]): Promise<void> {
+  const { doctor } = await import('./doctor/command.ts')
+  process.exitCode = await doctor(args, PACKAGE)
+}
+
+const [command, ...rest] = process.argv.slice(2)
 try {
-  console.log(run(process.argv.slice(2)))
+  if (command === 'doctor') await runDoctor(rest)
+  else console.log(run(process.argv.slice(2)))
 } catch (error) {
   if (!(error instanceof CommandError)) throw error
   console.error(error.message)
-  process.exitCode = 1
+  process.exitCode = command === 'doctor' ? 2 : 1
 }

@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { CommandError, generate } from '../../tools/command/generate.ts'
+import { CommandError } from '../../tools/command/error.ts'
+import { generate } from '../../tools/command/generate.ts'
 import { blocksOf, textOf } from '../../tools/docs/pages.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

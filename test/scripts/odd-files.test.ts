@@ -5,7 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { CommandError, generate } from '../../tools/command/generate.ts'
+import { CommandError } from '../../tools/command/error.ts'
+import { generate } from '../../tools/command/generate.ts'
 
 const LIBRARY = join(import.meta.dirname, '../../lua')
 const COUNT = `--[[

@@ -5,7 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { CommandError, generate } from '../../tools/command/generate.ts'
+import { CommandError } from '../../tools/command/error.ts'
+import { generate } from '../../tools/command/generate.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -1,7 +1,7 @@
 // The archive that users install: its command compiles, and what it writes runs on what it holds.
 
-import { execFileSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { installArchive } from '../package/archive.ts'
@@ -70,6 +70,23 @@ test('the packed command compiles a folder, and its module compiles and runs on 
   expect(program('tsx/dist/cli.mjs', 'program.ts', String(inject('redisPort')))).toBe(
     'added ada 4 300000000n\n',
   )
+})
+
+test('the packed doctor runs where no client is installed, and brings the licences of what is in it', () => {
+  const folder = installArchive([])
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const bin = join(folder, 'node_modules/perilune', commandOf(folder))
+  const args = ['doctor', `redis://127.0.0.1:${inject('redisPort')}`, '--structures', 'cache', '--json']
+
+  const { stdout, stderr } = spawnSync(bin, args, { cwd: folder, encoding: 'utf8' })
+
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout).checks[0]).toMatchObject({ id: 'reach', state: 'ok' })
+  const chunks = readdirSync(join(ROOT, 'dist')).filter((name) => name.startsWith('command-'))
+  const texts = chunks.map((name) => readFileSync(join(ROOT, 'dist', name), 'utf8')).join('')
+  for (const name of ['ioredis', 'cli-table3', 'denque']) expect(texts).toContain(`Includes ${name}:`)
+  expect(texts).toContain('Permission is hereby granted')
+  expect(readFileSync(join(ROOT, 'dist/cli.mjs'), 'utf8')).not.toContain('ECONNREFUSED')
 })
 
 test('the command keeps the licence notice of the parser that is built into it', () => {

@@ -7,6 +7,7 @@ import { compileTree } from '../contract/compile.ts'
 import { handlesModule } from '../contract/emit-handles.ts'
 import { ContractError } from '../contract/problem.ts'
 import { structuresOf } from '../contract/tree.ts'
+import { CommandError } from './error.ts'
 
 export interface GenerateOptions {
   /** The folder with the Lua files. */
@@ -19,11 +20,6 @@ export interface GenerateOptions {
   readonly library: string
   /** Scripts keep the names and the blanks of their sources; default: false. */
   readonly readable?: boolean
-}
-
-/** What is wrong, in the user's words; the message says all. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError'
 }
 
 /** Writes the module; returns the message about it. Throws CommandError, and then nothing is written. */

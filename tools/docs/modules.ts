@@ -2,7 +2,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommandError, generate } from '../command/generate.ts'
+import { CommandError } from '../command/error.ts'
+import { generate } from '../command/generate.ts'
 import { blocksOf, pagesIn, textOf } from './pages.ts'
 
 /** Writes the modules into a folder. What does not compile, as `page file:line problem`. */

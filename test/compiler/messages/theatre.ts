@@ -3,7 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CommandError, generate } from '../../../tools/command/generate.ts'
+import { CommandError } from '../../../tools/command/error.ts'
+import { generate } from '../../../tools/command/generate.ts'
 
 export const KEYS = 'redis/theatre/keys.lua'
 export const HOLD = 'redis/theatre/hold.lua'
