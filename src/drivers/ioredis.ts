@@ -87,7 +87,7 @@ class IoredisDriver implements Driver {
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
   }
 
-  address(): string | undefined {
+  address(): string {
     return targetOf(this.#client)
   }
 

@@ -78,7 +78,7 @@ class NodeRedisDriver implements Driver {
     )
   }
 
-  address(): string | undefined {
+  address(): string {
     return this.#connections.target
   }
 

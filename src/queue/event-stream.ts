@@ -119,12 +119,11 @@ class Ear {
   /** Throws DriverError when the server has not confirmed by the deadline; a later subscription is closed. */
   async #subscribe(listener: Listener): Promise<Subscription> {
     const { runner, subscriptions } = this.#source.unit.runtime
-    const { deadlines, deadlineMs, driver } = runner
+    const { deadlines, deadlineMs } = runner
     const subscribing = subscriptions.subscribe(this.#channel, listener).catch((error: unknown) => {
       throw toListenError(error)
     })
-    const by = performance.now() + deadlineMs
-    return inTime(subscribing, by, deadlines, driver).catch((error: unknown) => {
+    return inTime(subscribing, performance.now() + deadlineMs, deadlines).catch((error: unknown) => {
       subscribing.then((late) => late.close()).catch(() => undefined)
       throw error
     })

@@ -160,7 +160,7 @@ test('expiry: a lock that never expires is a warning', async () => {
 })
 
 test('what the library itself writes is fine, and the biggest units are named', async () => {
-  const { port, url } = await server()
+  const { port, url } = await server({ aof: 'everysec', args: ['--slowlog-log-slower-than', '-1'] })
   const client = new Redis(port)
   const redis = perilune(ioredis(client))
   onTestFinished(async () => {

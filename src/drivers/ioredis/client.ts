@@ -157,12 +157,11 @@ export function databaseOf(client: Redis | Cluster): number | undefined {
   return isCluster(client) ? client.options.redisOptions?.db : client.options.db
 }
 
-/** Where the client connects, in words. */
-export function targetOf(client: Redis | Cluster): string | undefined {
-  if (isCluster(client)) return client.nodes('master').map(addressOf).join(', ') || undefined
+/** Where the client connects: addresses, a socket, or the name that the Sentinels know; empty when unknown. */
+export function targetOf(client: Redis | Cluster): string {
+  if (isCluster(client)) return client.nodes('master').map(addressOf).join(', ')
   const { name, path, sentinels } = client.options
-  if (sentinels) return `the primary '${name}' of Sentinels`
-  return path ?? addressOf(client)
+  return (sentinels ? name : path) ?? addressOf(client)
 }
 
 /** The remote address of the command connection, if it has one. */

@@ -55,8 +55,8 @@ export class ClusterConnections implements Connections {
     return this.#client.masters.filter(({ client }) => client?.isOpen === false && !isReplaced(client))
   }
 
-  get target(): string | undefined {
-    return this.addresses().join(', ') || undefined
+  get target(): string {
+    return this.addresses().join(', ')
   }
 
   get isOpen(): boolean {

@@ -8,8 +8,8 @@ export interface Connections {
   readonly cluster: boolean
   readonly isOpen: boolean
   readonly isReady: boolean
-  /** Where it connects, in words. */
-  readonly target: string | undefined
+  /** Where it connects, in words; empty when unknown. */
+  readonly target: string
   /** True when a command sent now is written in this tick: a time limit for its queueing is then useless. */
   readonly writesAtOnce: boolean
   /** Whether this error of a call shows that the client may use the wrong servers, or none. */

@@ -173,7 +173,7 @@ export class Batcher<Item, Result> implements Due {
       if (group.by > now) return
       this.#groups.shift()
       this.#items.splice(0, group.count)
-      group.reject(unanswered(this.#terms.name, this.#time.driver))
+      group.reject(unanswered(`${this.#terms.name}: `, this.#time.driver))
     }
   }
 

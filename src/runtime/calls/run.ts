@@ -250,7 +250,7 @@ export class Run<A, R> implements Due, DueCall {
         `${name}: the deadline passed before there was room for its answer`,
       )
     }
-    return unanswered(name, this.#runs.driver, cause)
+    return unanswered(`${name}: `, this.#runs.driver, cause)
   }
 
   #reject(error: unknown): void {

@@ -37,12 +37,14 @@ export function isFinal(error: unknown): boolean {
   return error instanceof DriverError && FINAL.has(error.code)
 }
 
-/** The call did not happen. `name`: of the call, or empty. The message names the address, because a wrong one is the most common cause. */
-export function unanswered(name: string, driver: Pick<Driver, 'address'>, cause?: unknown): DriverError {
+/**
+ * The call did not happen. `prefix` names the call. The message names the address, because a wrong one is the most
+ * common cause.
+ */
+export function unanswered(prefix: string, driver: Pick<Driver, 'address'>, cause?: unknown): DriverError {
   const address = driver.address?.()
-  const call = name === '' ? '' : `${name}: `
-  const where = address === undefined ? '' : `; the client connects to ${address}`
-  return new DriverError('unreachable', `${call}no server answered before the deadline${where}`, { cause })
+  const where = address ? `; tried ${address}` : ''
+  return new DriverError('unreachable', `${prefix}no server answered before the deadline${where}`, { cause })
 }
 
 /** True when a call was rejected and did not happen. False when its answer could not be read. */
