@@ -35,6 +35,8 @@ class LateError extends Error {
 
 // Enough for a normal answer; more is not read.
 const MAX_ANSWER_BYTES = 65_536
+/** Of responses such as 102, which Node accepts in any number before the answer. */
+const MOST_INTERIM = 20
 
 /** Throws the signal's reason. */
 export async function postLetter(
@@ -115,6 +117,11 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
       drain(answer)
       answer.on('close', over)
       resolveStatus(answer.statusCode ?? 0)
+    })
+    let interim = 0
+    sent.on('information', () => {
+      interim += 1
+      if (interim > MOST_INTERIM) sent.destroy(new Error('it sends interim answers without an end'))
     })
     sent.on('error', reject)
     // For an answer that switches protocols (101) Node emits only this.
