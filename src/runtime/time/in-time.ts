@@ -120,10 +120,10 @@ function settle<Value>(
   over: () => void,
 ): void {
   const settled =
-    <Outcome>(settle: (outcome: Outcome) => void) =>
+    <Outcome>(pass: (outcome: Outcome) => void) =>
     (outcome: Outcome): void => {
       over()
-      settle(outcome)
+      pass(outcome)
     }
   promise.then(settled(resolve), settled(reject))
 }
