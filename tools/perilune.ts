@@ -9,7 +9,7 @@ import { generate } from './command/generate.ts'
 
 const USAGE = 'perilune generate DIR --out FILE [--check] [--readable]'
 
-const HELP = `perilune generate DIR --out FILE [--check] [--readable]
+const HELP = `${USAGE}
 perilune doctor [URL] [--json]
 
 doctor tells whether Perilune will be safe and fast on a Redis; perilune doctor --help says more.

@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { InvalidArgumentError } from '../../src/runtime/errors/errors.ts'
+import { type Duration, toMs } from '../../src/runtime/values/duration.ts'
+import { checkNamespace } from '../../src/runtime/values/keys.ts'
 import { CommandError } from '../command/error.ts'
 import { AddressError, parseAddress } from './address.ts'
 import { CHECKS } from './checks/all.ts'
@@ -124,7 +127,7 @@ function optionsOf(values: Values, root: string): DoctorOptions {
     username: address.username,
     password: address.password,
     db: address.db,
-    timeoutMs: millisecondsOf(values.timeout),
+    timeoutMs: checked(() => toMs('timeout', values.timeout as Duration, { min: '100ms', max: '10m' })),
   }
   return {
     address,
@@ -135,7 +138,7 @@ function optionsOf(values: Values, root: string): DoctorOptions {
       password: address.sentinelPassword,
       db: 0,
     },
-    namespace: namespaceOf(values.namespace),
+    namespace: checked(() => checkNamespace(values.namespace)),
     structures: structuresOf(values.structures, contract),
     scan: scanOf(values.scan),
     contract,
@@ -166,9 +169,14 @@ function textOf(path: string): string {
   }
 }
 
-function namespaceOf(text: string): string {
-  if (/^[A-Za-z0-9_.-]{1,64}$/.test(text)) return text
-  throw new CommandError('--namespace must be 1 to 64 of A-Z a-z 0-9 _ . -')
+/** What the library itself refuses is wrong usage here; `--` makes its argument an option. */
+function checked<Value>(check: () => Value): Value {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new CommandError(`--${error.message}`)
+    throw error
+  }
 }
 
 function structuresOf(text: string | undefined, { structures }: DoctorContract): string[] {
@@ -198,11 +206,4 @@ function scanOf(text: string): number {
   const number = Number(text)
   if (Number.isInteger(number) && number >= 1 && number <= 10_000_000) return number
   throw new CommandError('--scan must be a whole number from 1 to 10000000')
-}
-
-function millisecondsOf(text: string): number {
-  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? []
-  const ms = Number(number) * { ms: 1, s: 1000, m: 60_000 }[(unit ?? 'ms') as 'ms' | 's' | 'm']
-  if (ms >= 100 && ms <= 600_000) return ms
-  throw new CommandError('--timeout must be 100ms to 10m, such as 5s')
 }
