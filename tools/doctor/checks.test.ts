@@ -9,19 +9,12 @@ import { ioredis } from 'perilune/ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { ask, askFields } from '../../test/servers/ask.ts'
-import { type RedisOptions, type RedisServer, startRedis } from '../../test/servers/redis.ts'
 import { filesIn } from '../measure/source-files.ts'
 import { ofEngine } from './checks/version.ts'
 import { holesIn } from './checks/topology.ts'
-import { ANY_VERSION, examineAt } from './fixture.ts'
+import { ANY_MACHINE, examineAt, server } from './fixture.ts'
 import { MAIN_KEYS } from './layouts.ts'
 import { commandsIn, unknownCommands } from './rights.ts'
-
-async function server(options: RedisOptions = { aof: 'everysec' }): Promise<RedisServer> {
-  const redis = await startRedis(options)
-  onTestFinished(() => redis.stop())
-  return redis
-}
 
 test.each([
   ['Redis', '6.0.16', 'fail'],
@@ -65,13 +58,13 @@ test('memory: a server that is nearly full fails', async () => {
   const used = (await askFields(port, 'INFO', 'memory')).get('used_memory') ?? ''
   await ask(port, 'CONFIG', 'SET', 'maxmemory', used)
 
-  expect((await examineAt(url, ...ANY_VERSION)).notOk).toMatchObject({ memory: 'fail' })
+  expect((await examineAt(url, ...ANY_MACHINE)).notOk).toMatchObject({ memory: 'fail' })
 })
 
 test('scripts: a server without SCRIPT fails', async () => {
   const { url } = await server({ aof: 'everysec', config: 'rename-command SCRIPT ""\n' })
 
-  const { of } = await examineAt(url, ...ANY_VERSION)
+  const { of } = await examineAt(url, ...ANY_MACHINE)
 
   expect(of('scripts').state).toBe('fail')
   expect(of('scripts').why).toContain('rejects the script')
@@ -80,7 +73,7 @@ test('scripts: a server without SCRIPT fails', async () => {
 test('replication: a server that demands a replica which is not there fails', async () => {
   const { url } = await server({ aof: 'everysec', args: ['--min-replicas-to-write', '1'] })
 
-  const { notOk, of } = await examineAt(url, ...ANY_VERSION)
+  const { notOk, of } = await examineAt(url, ...ANY_MACHINE)
 
   expect(notOk).toMatchObject({ replication: 'fail', writes: 'fail' })
   expect(of('writes').why).toContain('fewer replicas')
@@ -108,7 +101,7 @@ test('pubsub: a user without channels is a warning', async () => {
   const { port } = await server()
   await ask(port, 'ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '+@all', 'resetchannels')
 
-  const { notOk } = await examineAt(`redis://app:secret@127.0.0.1:${port}`, ...ANY_VERSION)
+  const { notOk } = await examineAt(`redis://app:secret@127.0.0.1:${port}`, ...ANY_MACHINE)
 
   expect(notOk).toEqual({ permissions: 'warn', pubsub: 'warn' })
 })
@@ -120,18 +113,18 @@ test('connections: an idle timeout is a warning, and a server without room a fai
   onTestFinished(() => clients.forEach((client) => client.disconnect()))
   await Promise.all(clients.map((client) => client.ping()))
 
-  expect((await examineAt(idle.url, ...ANY_VERSION)).notOk).toEqual({ connections: 'warn' })
+  expect((await examineAt(idle.url, ...ANY_MACHINE)).notOk).toEqual({ connections: 'warn' })
   expect((await examineAt(small.url, '--structures', 'rate-limit')).of('connections').state).toBe('fail')
 })
 
 test('slow-log: a slow call of ours is a warning, one of others is not', async () => {
-  const { port, url } = await server()
+  const { port, url } = await server({ aof: 'everysec', args: ['--slowlog-log-slower-than', '20000'] })
   const slow = `local begun = redis.call('TIME')
 repeat local now = redis.call('TIME') until (now[1] - begun[1]) * 1000000 + now[2] - begun[2] > 20000`
   await ask(port, 'EVAL', slow, 1, 'other:key')
-  const before = await examineAt(url, ...ANY_VERSION)
+  const before = await examineAt(url, ...ANY_MACHINE)
   await ask(port, 'EVAL', slow, 1, 'perilune:{queue:mails}:meta')
-  const after = await examineAt(url, ...ANY_VERSION)
+  const after = await examineAt(url, ...ANY_MACHINE)
 
   expect(before.notOk).toEqual({})
   expect(after.notOk).toEqual({ 'slow-log': 'warn' })
@@ -142,7 +135,7 @@ test('layouts: a unit that this version does not read is a warning', async () =>
   await ask(port, 'HSET', 'perilune:{queue:mails}:meta', 'layout', '9')
   await ask(port, 'SET', 'perilune:{lock:deploy}:state', '0 - 1', 'EX', 100)
 
-  const { notOk, of } = await examineAt(url, ...ANY_VERSION)
+  const { notOk, of } = await examineAt(url, ...ANY_MACHINE)
 
   expect(notOk).toEqual({ layouts: 'warn' })
   expect(of('layouts').why).toContain('2 units')
@@ -153,14 +146,14 @@ test('expiry: a lock that never expires is a warning', async () => {
   const { port, url } = await server()
   await ask(port, 'SET', 'perilune:{lock:deploy}:state', '1 - 0 0 0 0  ')
 
-  const { notOk, of } = await examineAt(url, ...ANY_VERSION)
+  const { notOk, of } = await examineAt(url, ...ANY_MACHINE)
 
   expect(notOk).toEqual({ expiry: 'warn' })
   expect(of('expiry').why).toBe('1 key should expire and never will: lock deploy.')
 })
 
 test('what the library itself writes is fine, and the biggest units are named', async () => {
-  const { port, url } = await server({ aof: 'everysec', args: ['--slowlog-log-slower-than', '-1'] })
+  const { port, url } = await server()
   const client = new Redis(port)
   const redis = perilune(ioredis(client))
   onTestFinished(async () => {
@@ -177,8 +170,8 @@ test('what the library itself writes is fine, and the biggest units are named', 
   await redis.collection('friends', { kind: 'set' }).replace(['ada'])
   await redis.autocomplete('cities').add('Reykjavík')
 
-  const { notOk, of } = await examineAt(url, ...ANY_VERSION)
-  const bounded = await examineAt(url, ...ANY_VERSION, '--scan', '1')
+  const { notOk, of } = await examineAt(url, ...ANY_MACHINE)
+  const bounded = await examineAt(url, ...ANY_MACHINE, '--scan', '1')
 
   expect(notOk).toEqual({})
   expect(of('biggest').why).toMatch(/The biggest: .*queue mails \d/)

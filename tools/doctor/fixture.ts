@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/servers/ports.ts'
-import { type RedisServer, startRedis } from '../../test/servers/redis.ts'
+import { onTestFinished } from 'vitest'
+import { type RedisOptions, type RedisServer, startRedis } from '../../test/servers/redis.ts'
 import { doctor } from './command.ts'
 import type { CheckReport, Report } from './report.ts'
 
@@ -32,8 +33,17 @@ export async function examineAt(url: string, ...args: string[]): Promise<Seen> {
   return { exitCode, report, of, notOk: Object.fromEntries(strange.map(({ id, state }) => [id, state])) }
 }
 
-/** The version of the server of the tests is not what they are about. */
-export const ANY_VERSION = ['--ignore', 'version'] as const
+/** What depends on the machine of the tests: the version of its server, and its speed. */
+export const ANY_MACHINE = ['--ignore', 'version,latency'] as const
+
+/** Ends with the test. A busy machine makes calls slow, so its slow log is off unless `args` turn it on. */
+export async function server(
+  { args = [], ...options }: RedisOptions = { aof: 'everysec' },
+): Promise<RedisServer> {
+  const redis = await startRedis({ ...options, args: ['--slowlog-log-slower-than', '-1', ...args] })
+  onTestFinished(() => redis.stop())
+  return redis
+}
 
 export async function runDoctor(...args: string[]): Promise<{ exitCode: number; text: string }> {
   let text = ''

@@ -5,20 +5,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ownClock } from '../../test/fire/topologies/clock-shim.ts'
 import { ask } from '../../test/servers/ask.ts'
 import { startCluster } from '../../test/servers/cluster.ts'
-import { type RedisOptions, type RedisServer, startRedis } from '../../test/servers/redis.ts'
 import { startReplica, startSentinels } from '../../test/servers/sentinels.ts'
-import { ANY_VERSION, examineAt, startTls } from './fixture.ts'
-
-async function server(options: RedisOptions = { aof: 'everysec' }): Promise<RedisServer> {
-  const redis = await startRedis(options)
-  onTestFinished(() => redis.stop())
-  return redis
-}
+import { ANY_MACHINE, examineAt, startTls, server } from './fixture.ts'
 
 test('a healthy server has nothing to mend', async () => {
   const { url } = await server()
 
-  const { exitCode, notOk, report } = await examineAt(url, ...ANY_VERSION)
+  const { exitCode, notOk, report } = await examineAt(url, ...ANY_MACHINE)
 
   expect({ exitCode, notOk }).toEqual({ exitCode: 0, notOk: {} })
   expect(report).toMatchObject({ format: 1, url, topology: 'single', state: 'ok', exitCode: 0 })
@@ -28,7 +21,7 @@ test('a server that evicts keys fails', async () => {
   const args = ['--maxmemory', '200mb', '--maxmemory-policy', 'allkeys-lru']
   const { url } = await server({ aof: 'everysec', args })
 
-  const { exitCode, of, notOk } = await examineAt(url, ...ANY_VERSION)
+  const { exitCode, of, notOk } = await examineAt(url, ...ANY_MACHINE)
 
   expect({ exitCode, notOk }).toEqual({ exitCode: 2, notOk: { eviction: 'fail' } })
   expect(of('eviction').why).toContain('deletes any key, such as jobs, locks and messages')
@@ -50,8 +43,8 @@ test('a read-only replica fails, and the doctor names the address of its primary
 test('a server without persistence fails, or only warns where nothing but a cache is used', async () => {
   const { url } = await server({})
 
-  const all = await examineAt(url, ...ANY_VERSION)
-  const cache = await examineAt(url, ...ANY_VERSION, '--structures', 'cache')
+  const all = await examineAt(url, ...ANY_MACHINE)
+  const cache = await examineAt(url, ...ANY_MACHINE, '--structures', 'cache')
 
   expect({ exitCode: all.exitCode, notOk: all.notOk }).toEqual({
     exitCode: 2,
@@ -69,7 +62,7 @@ test('a user without some rights fails, and the rule that the doctor prints mend
   const rules = 'on >secret resetkeys resetchannels ~perilune:{lock:* -@all +@all -zadd -script|load'
   await ask(port, 'ACL', 'SETUSER', 'app', ...rules.split(' '))
   const url = `redis://app:secret@127.0.0.1:${port}`
-  const args = [...ANY_VERSION, '--structures', 'lock,queue']
+  const args = [...ANY_MACHINE, '--structures', 'lock,queue']
 
   const before = await examineAt(url, ...args)
   const rule = String(before.of('permissions').mend)
@@ -88,7 +81,7 @@ test('a user without EVAL fails, with the rest of its rights where it may try th
   const { port } = await server()
   await ask(port, 'ACL', 'SETUSER', 'tries', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-hset')
   await ask(port, 'ACL', 'SETUSER', 'blind', 'on', '>pw', '~*', '&*', '+@all', '-eval', '-acl')
-  const args = [...ANY_VERSION, '--structures', 'lock']
+  const args = [...ANY_MACHINE, '--structures', 'lock']
 
   const tries = await examineAt(`redis://tries:pw@127.0.0.1:${port}`, ...args)
   const blind = await examineAt(`redis://blind:pw@127.0.0.1:${port}`, ...args)
@@ -110,7 +103,7 @@ test('the least rule of each structure is enough', async () => {
     await ask(port, 'ACL', 'SETUSER', structure, 'reset', 'on', '>secret', ...rule.split(' '))
     const { of, exitCode } = await examineAt(
       url.replace('//', `//${structure}:secret@`),
-      ...ANY_VERSION,
+      ...ANY_MACHINE,
       '--structures',
       structure,
     )
@@ -142,7 +135,7 @@ test('a whole cluster without replicas has warnings for that alone', async () =>
 
   const { exitCode, notOk, of, report } = await examineAt(
     `redis+cluster://127.0.0.1:${cluster.ports[1]}`,
-    ...ANY_VERSION,
+    ...ANY_MACHINE,
   )
 
   expect({ exitCode, notOk }).toEqual({ exitCode: 1, notOk: { replication: 'warn' } })
