@@ -44,6 +44,10 @@ if (![seed, lua, ts].every(Number.isSafeInteger) || !['lua', 'ts', undefined].in
 const root = join(import.meta.dirname, '..')
 const folders = values.in?.split(',') ?? ['']
 const all = { lua: allOf('lua'), ts: allOf('ts') }
+if (all.lua.length + all.ts.length === 0) {
+  console.error(`nothing to make wrong in ${folders.join(', ')}\nusage: ${USAGE}`)
+  process.exit(2)
+}
 const drawn = [...draw(all.lua, lua, seed), ...draw(all.ts, ts, seed)]
 const picked = values.pick?.split(',').map((number) => Number(number) - 1)
 const numbered = [...drawn.entries()].filter(([at]) => picked?.includes(at) ?? true)
