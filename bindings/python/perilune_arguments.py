@@ -19,7 +19,10 @@ _ODD_NUMBER = re.compile(r"NaN|Infinity|[0-9]{16}|[eE]\+?[0-9]{3}")
 
 def encode_arguments(declared, given):
     """The arguments in the order of ARGV. Raises TypeError for one that is not declared, and for a value of the wrong kind;
-    ValueError for a missing codec, and for a value that UTF-8, a number or JSON cannot hold: the scripts, or readers, would misread it."""
+    ValueError for a missing codec, and for a value that UTF-8, a number or JSON cannot hold: the scripts, or readers, would
+    misread it."""
+    if "codec" not in given and any(one["name"] == "codec" for one in declared):
+        raise ValueError("codec must name the encoding of bodies, such as 'json'")
     in_json = given.get("codec") in ("json", b"json")
     return _encode_all(declared, given, _MADE_ALONE if in_json else frozenset(), _MADE if in_json else frozenset())
 
@@ -28,8 +31,6 @@ def _encode_all(declared, given, made, made_in_groups):
     unknown = set(given) - {one["name"] for one in declared}
     if unknown:
         raise TypeError(f"there is no argument {', '.join(sorted(unknown))}")
-    if "codec" not in given and any(one["name"] == "codec" for one in declared):
-        raise ValueError("codec must name the encoding of bodies, such as 'json'")
     encoded = []
     for one in declared:
         value = given.get(one["name"], one.get("default", _ZERO[one["type"]]))
