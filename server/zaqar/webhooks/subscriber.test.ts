@@ -52,27 +52,30 @@ describe('a push', () => {
     expect(await postLetter(url, LETTER, { timeoutMs: 2000, allowed: rangesOf('127.0.0.1') })).toBe('failed')
   })
 
-  test('that is answered with interim responses without an end has failed, and reads only a few of them', async () => {
-    let closed = false
-    let written = 0
-    const server = createTcpServer((socket) => {
-      const send = (): void => {
-        while (!closed && socket.write('HTTP/1.1 102 Processing\r\n\r\n'.repeat(1000))) written += 1000
-      }
-      socket.on('error', () => undefined).on('close', () => (closed = true))
-      socket.on('drain', send).once('data', send)
-    }).listen(0, '127.0.0.1')
-    onTestFinished(() => void server.close())
-    await once(server, 'listening')
-    const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    const failures: string[] = []
-    const onFailure = (words: string): void => void failures.push(words)
+  test.each(['100 Continue', '102 Processing', '103 Early Hints'])(
+    'that is answered with %s without an end has failed, and reads only a few of them',
+    async (interim) => {
+      let closed = false
+      let written = 0
+      const server = createTcpServer((socket) => {
+        const send = (): void => {
+          while (!closed && socket.write(`HTTP/1.1 ${interim}\r\n\r\n`.repeat(1000))) written += 1000
+        }
+        socket.on('error', () => undefined).on('close', () => (closed = true))
+        socket.on('drain', send).once('data', send)
+      }).listen(0, '127.0.0.1')
+      onTestFinished(() => void server.close())
+      await once(server, 'listening')
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+      const failures: string[] = []
+      const onFailure = (words: string): void => void failures.push(words)
 
-    const terms = { timeoutMs: 60_000, allowed: rangesOf('127.0.0.1'), onFailure }
-    expect(await postLetter(url, LETTER, terms)).toBe('failed')
-    expect(failures).toEqual(['it sends interim answers without an end'])
-    expect(written).toBeLessThan(1_000_000)
-  })
+      const terms = { timeoutMs: 60_000, allowed: rangesOf('127.0.0.1'), onFailure }
+      expect(await postLetter(url, LETTER, terms)).toBe('failed')
+      expect(failures).toEqual(['it sends interim answers without an end'])
+      expect(written).toBeLessThan(1_000_000)
+    },
+  )
 
   test('with only the beginning of an answer is late', async () => {
     const url = new URL(`http://127.0.0.1:${await saying('HTTP/1.1 102 Wait\r\n\r\nHTTP/1.1 20')}/`)
