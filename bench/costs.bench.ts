@@ -37,7 +37,7 @@ named state. For each call the table gives the script that keeps the processor o
 milliseconds, and the bytes that it answers. Rows above ${GOAL_MS} ms also stand in a table of their own.
 
 Every row is bounded: from the second to the third column a structure grows a hundredfold (a thousand jobs: tenfold), and
-no time grows like that. A script handles at most 1,000 elements, and reads at most 5 MiB of payloads. Rows above
+no time grows like that. A call takes at most 1,000 elements, and a script reads at most 5 MiB of payloads. Rows above
 ${GOAL_MS} ms are those bounds themselves: a call with a thousand elements that have options, a sweep of many expired
 elements, or an answer of 5 MiB. A caller who needs a shorter script passes fewer elements to one call.`
   const pages = tables.map((table) => toMarkdown(table.rows.length === 0 ? none(table.title) : table))
