@@ -132,7 +132,7 @@ export class PendingRuns<Node extends object = object> {
   }
 
   /**
-   * Calls `listener` in each round: every half second while an answer is outstanding. Returns a function that stops this.
+   * Calls `listener` in each round: every half second while an answer is outstanding. Returns what stops it.
    */
   onRound(listener: () => void): () => void {
     this.#due.onRound.add(listener)

@@ -1,7 +1,8 @@
 // The attempts of one worker: runs handlers, and turns what they do into an outcome.
 //
 //   judge: does the payload fit? ──no, or unknown──► Verdict
-//     └──yes──► attempt: the handler runs, up to `maxRun` ──► Verdict ──► the worker acks the job, or `settle` sends another outcome
+//     └──yes──► attempt: the handler runs, up to `maxRun` ──► Verdict ──► the worker acks the job, or `settle` ends it
+//                                                                        otherwise
 
 import { InvalidArgumentError, LeaseLostError, MaxRunError } from '../../runtime/errors/errors.ts'
 import { startTimer, type Timer } from '../../runtime/time/timer.ts'
