@@ -69,7 +69,7 @@ export interface Driver {
   /** The name of the client library, for messages: `ioredis`. */
   readonly name: string
   /** Where the client connects, for messages, without credentials: `127.0.0.1:6379`. Empty when unknown. */
-  address?(): string
+  readonly address?: string
   /**
    * Runs one script. Rejects with `ServerReplyError` when the server answered with an error, and with
    * `ConnectionLostError` when no answer will come. Rejects with no other error.

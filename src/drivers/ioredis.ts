@@ -54,6 +54,7 @@ type More = Pick<Sent<Redis>, 'node' | 'waitsMs' | 'bytes'>
 
 class IoredisDriver implements Driver {
   readonly name = 'ioredis'
+  readonly address: string
   readonly #client: Redis | Cluster
   readonly #cluster: Cluster | undefined
   readonly #callClient: SendCommand
@@ -70,6 +71,7 @@ class IoredisDriver implements Driver {
 
   constructor(client: Redis | Cluster) {
     this.#client = client
+    this.address = targetOf(client)
     this.#pending = new PendingRuns(client, explain, (error) => this.#failed(error))
     this.#cluster = isCluster(client) ? client : undefined
     this.#callClient = senderOf(client)
@@ -85,10 +87,6 @@ class IoredisDriver implements Driver {
     this.#silence = new Silence(this.#pending, listening)
     this.#backlog = new ClientBacklog(this.#pending, listening)
     this.#stopWatching = watch(client, this.#pending, () => this.#channels.doubt())
-  }
-
-  address(): string {
-    return targetOf(this.#client)
   }
 
   run(call: ScriptCall): Promise<Reply> {

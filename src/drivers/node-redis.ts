@@ -42,6 +42,7 @@ export function nodeRedis(client: NodeClient | ClusterClient | SentinelClient): 
 
 class NodeRedisDriver implements Driver {
   readonly name = 'node-redis'
+  readonly address: string
   readonly #connections: Connections
   readonly #pending: PendingRuns<NodeClient>
   readonly #search: PrimarySearch
@@ -56,6 +57,7 @@ class NodeRedisDriver implements Driver {
   constructor(client: object, connections: Connections) {
     this.#pending = new PendingRuns(client, explain, (error) => this.#failed(error))
     this.#connections = connections
+    this.address = connections.target
     const isAstray = (error: Error): boolean => connections.isAstray(error)
     this.#search = new PrimarySearch(isAstray, () => this.#holdUntil(connections.findPrimary()))
     const lines = new NodeRedisLines(connections, {
@@ -76,10 +78,6 @@ class NodeRedisDriver implements Driver {
         due.catch(() => undefined) // has no caller
       },
     )
-  }
-
-  address(): string {
-    return this.#connections.target
   }
 
   run(call: ScriptCall): Promise<Reply> {

@@ -98,6 +98,6 @@ test.each([
 ])('the address of %s', async (_what, open, address) => {
   const driver = open()
 
-  expect(driver.address?.()).toBe(address)
+  expect(driver.address).toBe(address)
   await driver.close()
 })

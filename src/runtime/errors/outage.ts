@@ -42,8 +42,7 @@ export function isFinal(error: unknown): boolean {
  * common cause.
  */
 export function unanswered(prefix: string, driver: Pick<Driver, 'address'>, cause?: unknown): DriverError {
-  const address = driver.address?.()
-  const where = address ? `; tried ${address}` : ''
+  const where = driver.address ? `; tried ${driver.address}` : ''
   return new DriverError('unreachable', `${prefix}no server answered before the deadline${where}`, { cause })
 }
 
