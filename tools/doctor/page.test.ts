@@ -19,7 +19,7 @@ test('the page names every option, and the checks for which `unknown` does not c
 
   expect(options.filter((option) => option !== '--help' && !page.includes(option))).toEqual([])
   const [line = ''] = /^`unknown` does not count for .*$/m.exec(page) ?? []
-  const named = [...line.matchAll(/`([a-z-]+)`/g)].slice(1).map(([, id]) => id)
+  const named = [...line.matchAll(/`([a-z-]+)`/g)].slice(1).map(([, id = '']) => id)
   expect(named.toSorted()).toEqual(
     CHECKS.filter(({ essential }) => !essential)
       .map(({ id }) => id)
