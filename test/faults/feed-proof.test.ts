@@ -148,7 +148,7 @@ describe('a small soak', () => {
     const place = { ports: [proxy.port], cluster: false }
     const broken: Rule[] = []
     // On a busy machine a soak may be over before the rule was needed.
-    for (let soak = 0; soak < 4 && !broken.includes(sabotage.found); soak++) {
+    for (let soak = 0; soak < 12 && !broken.includes(sabotage.found); soak++) {
       broken.push(...rulesBroken(await soakHere({ place, seed: SEED + soak, forMs: 1000, sabotage })))
     }
     stopCutting()
