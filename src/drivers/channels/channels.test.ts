@@ -289,3 +289,29 @@ test('a node that rejects a slot without naming its owner is asked only as long 
   expect(lines.asked).toEqual(['one', 'other'])
   channels.close()
 })
+
+test('a line that is being opened is ended at once by close', async () => {
+  let ended = 0
+  const lines = nodes(never)
+  const channels = new Channels(lines)
+  channels.subscribe('a', deaf).catch(() => undefined)
+  await expect.poll(() => lines.events.length).toBe(1)
+  lines.events[0]?.onOpening(() => (ended += 1))
+
+  await channels.close()
+
+  expect(ended).toBe(1)
+})
+
+test('a line that begins to connect only after close is ended at once', async () => {
+  let ended = 0
+  const lines = nodes(never)
+  const channels = new Channels(lines)
+  channels.subscribe('a', deaf).catch(() => undefined)
+  await expect.poll(() => lines.events.length).toBe(1)
+  await channels.close()
+
+  lines.events[0]?.onOpening(() => (ended += 1))
+
+  expect(ended).toBe(1)
+})

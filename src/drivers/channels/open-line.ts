@@ -62,6 +62,7 @@ export class OpenLine {
   #asking: Promise<Whereabouts> | null = null
   #provenAt = Number.NEGATIVE_INFINITY
   #isGone = false
+  #endOpening = (): void => undefined
 
   constructor(lines: Lines, terms: OpenLineTerms) {
     this.address = terms.address
@@ -115,12 +116,17 @@ export class OpenLine {
   close(): void {
     if (this.#isGone) return
     this.#isGone = true
+    this.#endOpening()
     this.#line.then((line) => line.close()).catch(() => undefined)
     this.#events.onGone()
   }
 
   async #open(): Promise<Line> {
     const opening = this.#lines.open(this.address, {
+      onOpening: (end) => {
+        this.#endOpening = end
+        if (this.#isGone) end()
+      },
       onMessage: (channel, message) => {
         this.#pulse.heard()
         this.#events.onMessage(channel, message)

@@ -36,7 +36,9 @@ export async function openLine(
   })
   connection.once('end', () => events.onLost())
   connection.on(sharded ? 'smessage' : 'message', (channel, message) => events.onMessage(channel, message))
-  await inTime(connection.connect(), 'connect').catch((error: unknown) => {
+  const connecting = connection.connect()
+  events.onOpening(() => end(connection))
+  await inTime(connecting, 'connect').catch((error: unknown) => {
     end(connection)
     throw explain(lastError ?? error, { written: false })
   })
@@ -51,7 +53,10 @@ function end(connection: Redis): void {
   // Undefined before the connection is made, despite its type.
   const stream: Partial<Redis['stream']> | undefined = connection.stream
   const ends = connection.status === 'close' || connection.status === 'end' || stream?.writableEnded === true
-  if (!ends) connection.disconnect()
+  if (ends) return
+  connection.disconnect()
+  // It would wait until the other side has ended the connection too, and a silent one never does.
+  stream?.destroy?.()
 }
 
 class IoredisLine implements Line {

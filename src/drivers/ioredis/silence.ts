@@ -3,7 +3,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { isCluster, nodeAt, ownerOf } from './client.ts'
 import { openLine } from './line.ts'
-import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.ts'
+import type { WatchedConnections } from '../wire/watched-connections.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
 import { bytesOf } from '../wire/wire.ts'
 
@@ -29,7 +29,7 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
     // Includes the commands of the user.
     sent: (_, node) => bytesOf(firstOf(node)?.args ?? []),
     signs: ({ stream }) => ({ of: stream, read: stream.bytesRead }),
-    open: (node) => openLine(node, {}, false, NO_EVENTS),
+    open: (node, events) => openLine(node, {}, false, events),
     // `disconnect` would wait until the other side has ended the connection too.
     drop: (node) => node.stream.destroy(),
     away: () => {

@@ -23,7 +23,9 @@ export async function openLine(
     emitInvalidate: false,
   })
   const line = new NodeRedisLine(connection, sharded, events)
-  await inTime(connection.connect(), 'connect').catch((error: unknown) => {
+  const connecting = connection.connect()
+  events.onOpening(() => line.close())
+  await inTime(connecting, 'connect').catch((error: unknown) => {
     line.close()
     throw explain(error)
   })
@@ -38,6 +40,7 @@ class NodeRedisLine implements Line {
   readonly #events: LineEvents
   readonly #onMessage: OnMessage
   #lost = false
+  #hasSocket = false
 
   constructor(connection: ListeningClient, sharded: boolean, events: LineEvents) {
     this.#connection = connection
@@ -45,6 +48,10 @@ class NodeRedisLine implements Line {
     this.#events = events
     this.#onMessage = (message, channel) => events.onMessage(channel, message)
     for (const event of ['error', 'end']) connection.on(event, () => this.#lose())
+    connection.on('connect', () => {
+      this.#hasSocket = true
+      if (this.#lost) this.close()
+    })
     connection.on('sharded-channel-moved', (channel) => this.#leave(String(channel)))
   }
 
@@ -94,7 +101,8 @@ class NodeRedisLine implements Line {
 
   close(): void {
     this.#lost = true
-    if (this.#connection.isOpen) this.#connection.destroy()
+    // Earlier, node-redis would end nothing, and keep the connection that it makes afterwards.
+    if (this.#hasSocket && this.#connection.isOpen) this.#connection.destroy()
   }
 
   /**

@@ -1,6 +1,6 @@
 // Detects and ends silent connections of node-redis.
 
-import { type WatchedConnections, NO_EVENTS } from '../wire/watched-connections.ts'
+import type { WatchedConnections } from '../wire/watched-connections.ts'
 import { connectsAgain, type NodeClient, replace } from './client.ts'
 import type { Connections } from './connections.ts'
 import { openLine } from './line.ts'
@@ -28,7 +28,7 @@ export function listenTo(connections: Connections): WatchedConnections<NodeClien
     },
     sent: ({ bytes = 0 }) => bytes,
     signs: (node) => ({ of: node, read: 0 }),
-    open: (node) => openLine(node, {}, false, NO_EVENTS),
+    open: (node, events) => openLine(node, {}, false, events),
     drop: (node) => void replace(node),
     away: (node) => connections.lookPast(node),
   }

@@ -24,6 +24,8 @@ export interface Line {
 }
 
 export interface LineEvents {
+  /** The line has begun to connect; `end` gives that up. */
+  onOpening(end: () => void): void
   onMessage(channel: string, message: string): void
   /** The slot of this channel has left the node, and the channel is lost. The others continue. */
   onLeft(channel: string): void

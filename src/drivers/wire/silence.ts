@@ -58,6 +58,8 @@ export class Silence<Spot extends object> {
   #isLooking = false
   /** Each connection is probed independently, without waiting for other servers. */
   readonly #asking = new Set<Spot>()
+  /** Each ends a connection that was opened to see whether the server answers. */
+  readonly #probes = new Set<() => void>()
   readonly #rests = new WeakMap<Spot, Rest>()
   #closed = false
 
@@ -79,6 +81,7 @@ export class Silence<Spot extends object> {
     this.#stopRounds()
     this.#watched.clear()
     this.#pauses.endAll()
+    for (const end of this.#probes) end()
   }
 
   async #round(): Promise<void> {
@@ -175,8 +178,19 @@ export class Silence<Spot extends object> {
   }
 
   async #answers(spot: Spot, key: string): Promise<boolean> {
+    let end = ignore
+    const onOpening = (own: () => void): void => {
+      end = own
+      this.#probes.add(own)
+      if (this.#closed) own()
+    }
     try {
-      const line = await this.#listening.open(spot)
+      const line = await this.#listening.open(spot, {
+        onOpening,
+        onMessage: ignore,
+        onLeft: ignore,
+        onLost: ignore,
+      })
       try {
         await inTime(key === '' ? line.ping() : line.touch(key), 'a new connection')
       } finally {
@@ -185,9 +199,13 @@ export class Silence<Spot extends object> {
       return true
     } catch (error) {
       return error instanceof ServerReplyError && !SLOW.has(error.word)
+    } finally {
+      this.#probes.delete(end)
     }
   }
 }
+
+function ignore(): void {}
 
 interface Seen {
   readonly run: object

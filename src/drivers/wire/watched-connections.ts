@@ -3,12 +3,6 @@
 import type { Line, LineEvents } from './line.ts'
 import type { PendingRun } from './pending-runs.ts'
 
-export const NO_EVENTS: LineEvents = {
-  onMessage: () => undefined,
-  onLeft: () => undefined,
-  onLost: () => undefined,
-}
-
 /** `Spot`: a connection of the client library. */
 export interface WatchedConnections<Spot extends object> {
   /** The minimum number of rounds before a connection is doubted. */
@@ -24,7 +18,7 @@ export interface WatchedConnections<Spot extends object> {
   /** Changes whenever the connection is replaced, or data was read on it, if the library shows that. */
   signs(spot: Spot): Signs
   /** Opens a second connection of the same kind. */
-  open(spot: Spot): Promise<Line>
+  open(spot: Spot, events: LineEvents): Promise<Line>
   /** Ends the connection; the client reconnects. */
   drop(spot: Spot): void
   /**
