@@ -61,6 +61,8 @@ export class Waiter implements Waker {
   /** The start of the pause before its next request. */
   #since = 0
   #askAt = -Infinity
+  /** Others expect a request by then, as a letter has announced: they regard a silent attempt as suspended. */
+  #dueAt = -Infinity
   /** A letter that arrived while it slept. */
   #letter: Letter | 'missed' | null = null
   #asking: Promise<unknown> = Promise.resolve()
@@ -122,9 +124,9 @@ export class Waiter implements Waker {
   #read(letter: Letter | 'missed'): Grant | null {
     if (letter !== 'missed' && letter.word === 'first') {
       this.#place = 0
-      // Never later than before: others announce the next request whenever they look, and regard a silent attempt as
-      // suspended.
+      // Never later than before: others announce the next request whenever they look.
       this.#plan(letter.receivedAt, letter.numbers[0] ?? 0, this.#askAt)
+      this.#dueAt = letter.receivedAt + this.#pauseMs(letter.numbers[0] ?? 0)
       return null
     }
     const grant = letter === 'missed' || letter.word === 'come' ? null : this.#grantOf(letter)
@@ -134,6 +136,7 @@ export class Waiter implements Waker {
   }
 
   async #ask(): Promise<Look<Grant | null>> {
+    const isDue = performance.now() >= this.#dueAt
     const standing = await this.#askOnce()
     if (standing.status === 'granted') {
       const grant = toGrant(standing, this.#asked.at)
@@ -144,7 +147,8 @@ export class Waiter implements Waker {
     this.#stand()
     const isQueued = standing.status === 'queued'
     this.#place = isQueued ? standing.position : 0
-    this.#plan(performance.now(), isQueued ? standing.recheckMs : standing.retryAfterMs, Infinity)
+    const recheckMs = isQueued ? standing.recheckMs : standing.retryAfterMs
+    this.#plan(performance.now(), recheckMs, isDue ? Infinity : this.#dueAt)
     return nothing(this.#askAt)
   }
 
