@@ -1,0 +1,38 @@
+--[[
+Compares the place of the counts in SQL that the caller uses with the one that the counters have. `elsewhere`: they have
+another one, which is returned. In the unit of the name alone the first caller to `begin` decides, and a later one adds
+what was unknown. In a partition, which knows at most the location, callers only compare. `unknown`: the unit does not
+know all that the caller has named. Safe to repeat.
+
+@returns agreed
+@returns unknown
+@returns elsewhere location:text target:text
+@cost    O(1)
+]]
+local location = ARGV[1] -- text: database and schema, as all processes name them; empty: unknown
+local target = ARGV[2] -- text: tables and columns, as all processes name them; empty: unknown
+local begin = ARGV[3] == '1' -- flag: whether to store what was unknown
+
+local known = redis.call('HMGET', keys.meta, 'ledger', 'target')
+local there, tables = known[1] or redis.call('HGET', keys.board, 'place') or '', known[2] or ''
+if
+  (there ~= '' and location ~= '' and there ~= location)
+  or (tables ~= '' and target ~= '' and tables ~= target)
+then
+  return { 'elsewhere', there, tables }
+end
+local is_new = (there == '' and location ~= '') or (tables == '' and target ~= '')
+if is_new and not begin then
+  return { 'unknown' }
+end
+if is_new then
+  redis.call(
+    'HSET',
+    keys.meta,
+    'ledger',
+    there ~= '' and there or location,
+    'target',
+    tables ~= '' and tables or target
+  )
+end
+return { 'agreed' }
