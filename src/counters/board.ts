@@ -63,7 +63,10 @@ export function openBoard(
   checkInteger('partitions', partitions, 1, 256)
   const unit = { structure: 'counters', name, since: '6.2.0' }
   const alone = new Unit(runtime, unit)
-  const units = Array.from({ length: partitions }, (_, at) => new Unit(runtime, { ...unit, unit: String(at) }))
+  const units = Array.from(
+    { length: partitions },
+    (_, at) => new Unit(runtime, { ...unit, unit: String(at) }),
+  )
   const place = new CountersPlace(name, alone, units, counts)
   return {
     runtime,

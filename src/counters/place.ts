@@ -22,8 +22,8 @@ interface Place {
   readonly target: string
 }
 
-/** How long a process that knows its place to be right waits to hear so again. */
-const PATIENCE_MS = 500
+/** How long a process that can go on without Redis waits for it. */
+export const PATIENCE_MS = 500
 
 export class CountersPlace {
   readonly #name: string
@@ -47,13 +47,14 @@ export class CountersPlace {
 
   /**
    * Call this before anything is written to SQL, or read from it to be shown. Throws SinkError for another place than
-   * that of the counters; and DriverError, unless an earlier call of this process has been answered.
+   * that of the counters; and DriverError, unless an earlier call of this process has been answered. `patienceMs`: how
+   * long Redis may take.
    */
-  async ensure(by: number): Promise<void> {
+  async ensure(by: number, patienceMs: number = Infinity): Promise<void> {
     const { deadlines } = this.#home.runtime.runner
     const here = await sinkInTime(this.#here(), by, deadlines)
     if (here.location === '' && here.target === '') return
-    const until = this.#isAgreed ? Math.min(by, performance.now() + PATIENCE_MS) : by
+    const until = Math.min(by, performance.now() + (this.#isAgreed ? PATIENCE_MS : patienceMs))
     try {
       await this.#compare(here, until)
       this.#isAgreed = true

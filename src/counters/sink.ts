@@ -91,6 +91,14 @@ export interface Sink extends Partial<Refusals> {
   apply(batch: Batch): Promise<Applied | AppliedInPart>
   /** Whether the ledger has a batch of any epoch. Throws SinkError. */
   hasBatches?(counters: string, partition: number): Promise<boolean>
-  /** Where the ledger is stored, the same text in all processes; '' if unknown. Throws SinkError. */
+  /**
+   * Where the ledger is stored, the same text in all processes; '' if unknown. It creates nothing, as the place may be
+   * refused. Throws SinkError.
+   */
   location?(): Promise<string>
+  /**
+   * The table of the counts with its columns, the same text in all processes; '' if unknown. It creates nothing. Throws
+   * SinkError.
+   */
+  target?(): Promise<string>
 }

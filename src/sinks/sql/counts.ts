@@ -19,6 +19,7 @@ import type {
 } from './count-dialect.ts'
 import {
   type Column,
+  type FoundTable,
   type FullTarget,
   type TargetPlace,
   type Row,
@@ -30,11 +31,26 @@ import {
 } from './dialect.ts'
 import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
-import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
+import {
+  checkFits,
+  checkIdColumn,
+  checkShowsRows,
+  checkTarget,
+  findTarget,
+  makeRefused,
+  nameOfTarget,
+} from './target.ts'
 
 interface Ready {
   readonly place: TargetPlace
   readonly events: EventsPlace
+  /** As in `CountSource`. */
+  readonly target: string
+}
+
+/** The user's tables; null: the rows are in an outbox, which may not exist yet. */
+interface Seen extends Omit<Ready, 'events'> {
+  readonly events: EventsPlace | null
 }
 
 const MOST_READ = 1000
@@ -51,6 +67,8 @@ export class SqlCounts implements CountSource {
   readonly missing: 'create' | 'refuse'
   protected readonly access: SqlAccess
   protected readonly known: Known<Ready>
+  /** The user's tables, before anything is created next to them. */
+  protected readonly seen: Known<Seen>
   readonly #counting: CountDialect
   protected readonly changing: RowChanges
   /** The last position that this process saw. */
@@ -64,6 +82,7 @@ export class SqlCounts implements CountSource {
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
     this.known = new Known(() => this.#prepare(events, full))
+    this.seen = new Known(() => this.#look(events, full))
     this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
@@ -72,7 +91,15 @@ export class SqlCounts implements CountSource {
   }
 
   async location(): Promise<string> {
-    return (await this.known.get()).place.found.location
+    return (await this.see()).place.found.location
+  }
+
+  async target(): Promise<string> {
+    return (await this.see()).target
+  }
+
+  protected see(): Promise<Pick<Seen, 'place' | 'target'>> {
+    return this.known.found ?? this.seen.get()
   }
 
   rollUp(asked: RollUp): Promise<RolledUp> {
@@ -276,24 +303,47 @@ export class SqlCounts implements CountSource {
   }
 
   async #prepare(events: Events, target: FullTarget): Promise<Ready> {
-    const place = await prepareTarget(this.access, target)
+    const seen = await this.#look(events, target)
+    const { place } = seen
     const { schema } = place.found
+    await makeRefused(this.access, place)
     await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
-    if (events.isShared) await this.access.make([schema, events.table], this.#counting.outbox(schema))
-    const indexes = events.isShared ? (this.#counting.outboxIndexes?.(schema) ?? []) : []
-    for (const index of indexes) await this.access.makeBeside(index)
-    const own = events.isShared ? null : await this.access.find(events.table)
-    const found = own?.found ?? { ...place.found, name: events.table }
-    const columns = own?.columns ?? (await this.access.columns([schema, events.table]))
+    const rows = seen.events ?? (await this.#makeOutbox(place, events, target))
     const beside = ['perilune_cursor', 'perilune_refused'].map((name) => [schema, name] as const)
-    await checkShowsRows(this.access, target, [[found.schema, found.name], ...beside])
+    await checkShowsRows(this.access, target, beside)
+    return { ...seen, events: rows }
+  }
+
+  async #makeOutbox(place: TargetPlace, events: Events, target: FullTarget): Promise<EventsPlace> {
+    const { schema } = place.found
+    await this.access.make([schema, events.table], this.#counting.outbox(schema))
+    for (const index of this.#counting.outboxIndexes?.(schema) ?? []) await this.access.makeBeside(index)
+    const found = { ...place.found, name: events.table }
+    return this.#rowsIn(found, await this.access.columns([schema, events.table]), events, target)
+  }
+
+  async #look(events: Events, target: FullTarget): Promise<Seen> {
+    const place = await findTarget(this.access, target)
+    if (events.isShared) return { place, events: null, target: `${nameOfTarget(place)} from ${events.table}` }
+    const { found, columns } = await this.access.find(events.table)
+    const rows = await this.#rowsIn(found, columns, events, target)
+    return { place, events: rows, target: `${nameOfTarget(place)} from ${nameOfRows(place, rows)}` }
+  }
+
+  async #rowsIn(
+    found: FoundTable,
+    columns: ReadonlyMap<string, Column>,
+    events: Events,
+    target: FullTarget,
+  ): Promise<EventsPlace> {
+    await checkShowsRows(this.access, target, [[found.schema, found.name]])
     for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
     this.#checkTypes(events, columns)
     const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))
     const idColumn = { ...columnOf(columns, events.table, events.id), makesZero: false }
     checkIdColumn(this.access, events.table, idColumn)
     const stamped = [...columns.values()].filter(({ isStamped }) => isStamped).map(({ name }) => name)
-    return { place, events: { ...events, found, idColumn, isMarkedFromZero, stamped } }
+    return { ...events, found, idColumn, isMarkedFromZero, stamped }
   }
 
   #checkTypes({ table, amount, at, isShared }: Events, columns: ReadonlyMap<string, Column>): void {
@@ -315,6 +365,13 @@ export class SqlCounts implements CountSource {
     if (row === undefined) throw misconfigured(problem)
     return Number(row['from_zero'] ?? 0) === 1
   }
+}
+
+/** The rows with the columns that decide what is counted, as all processes name them: `votes (item, points, tx)`. */
+function nameOfRows({ found }: TargetPlace, { found: own, id, amount, mark }: EventsPlace): string {
+  // The name of a schema of SQLite is that of a connection.
+  const table = own.location === found.location ? own.name : `${own.schema}.${own.name}`
+  return `${table} (${[id, amount ?? '1', mark].filter((each) => each !== '').join(', ')})`
 }
 
 interface Reader {

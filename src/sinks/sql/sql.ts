@@ -24,7 +24,7 @@ import {
   type Target,
 } from './dialect.ts'
 import { addUp } from './rows-of-counters.ts'
-import { checkFits, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkShowsRows, checkTarget, findTarget, makeRefused, nameOfTarget } from './target.ts'
 
 export type { Target } from './dialect.ts'
 
@@ -36,6 +36,8 @@ export class SqlSink implements Sink {
   readonly missing: 'create' | 'refuse'
   readonly #access: SqlAccess
   readonly #dialect: Dialect
+  /** The target, before anything is created next to it. */
+  readonly #seen: Known<TargetPlace>
   readonly #known: Known<TargetPlace>
   readonly #changing: RowChanges
 
@@ -46,6 +48,7 @@ export class SqlSink implements Sink {
     this.missing = full.missing
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
+    this.#seen = new Known(() => findTarget(this.#access, full))
     this.#known = new Known(() => this.#prepare(full))
     this.#changing = new RowChanges(this.#access, (work) => this.#known.use(work))
   }
@@ -55,7 +58,15 @@ export class SqlSink implements Sink {
   }
 
   async location(): Promise<string> {
-    return (await this.#known.get()).found.location
+    return (await this.#see()).found.location
+  }
+
+  async target(): Promise<string> {
+    return nameOfTarget(await this.#see())
+  }
+
+  #see(): Promise<TargetPlace> {
+    return this.#known.found ?? this.#seen.get()
   }
 
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
@@ -188,8 +199,9 @@ export class SqlSink implements Sink {
   }
 
   async #prepare(target: FullTarget): Promise<TargetPlace> {
-    const place = await prepareTarget(this.#access, target)
+    const place = await findTarget(this.#access, target)
     const { schema } = place.found
+    await makeRefused(this.#access, place)
     await this.#access.make([schema, 'perilune_ledger'], this.#dialect.ledger(schema))
     const own = ['perilune_ledger', 'perilune_refused'].map((name) => [schema, name] as const)
     await checkShowsRows(this.#access, target, own)
