@@ -6,21 +6,11 @@
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../../counters/count-source.ts'
 import type { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
-import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
+import { Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
 import { type ChangeRows, RowChanges } from './row-changes.ts'
-import type {
-  CountDialect,
-  Events,
-  EventsPlace,
-  FoundEvents,
-  RollUpStanding,
-  Taken,
-} from './count-dialect.ts'
+import type { CountDialect, Events, EventsPlace, RollUpStanding, Taken } from './count-dialect.ts'
 import {
-  type Column,
-  type FoundTable,
-  type FullTarget,
   type TargetPlace,
   type Row,
   type SqlRunner,
@@ -29,29 +19,10 @@ import {
   type Target,
   wholeOf,
 } from './dialect.ts'
+import { CountedTables, type Ready, type Seen } from './counted-tables.ts'
 import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
-import {
-  checkFits,
-  checkIdColumn,
-  checkShowsRows,
-  checkTarget,
-  findTarget,
-  makeRefused,
-  nameOfTarget,
-} from './target.ts'
-
-interface Ready {
-  readonly place: TargetPlace
-  readonly events: EventsPlace
-  /** As in `CountSource`. */
-  readonly target: string
-}
-
-/** The user's tables; null: the rows are in an outbox, which may not exist yet. */
-interface Seen extends Omit<Ready, 'events'> {
-  readonly events: EventsPlace | null
-}
+import { checkFits, checkTarget } from './target.ts'
 
 const MOST_READ = 1000
 const MOST_WAITING = 10_000
@@ -81,8 +52,9 @@ export class SqlCounts implements CountSource {
     this.missing = full.missing
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
-    this.known = new Known(() => this.#prepare(events, full))
-    this.seen = new Known(() => this.#look(events, full))
+    const tables = new CountedTables(this.access, counting, events, full)
+    this.known = new Known(() => tables.prepare())
+    this.seen = new Known(() => tables.look())
     this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
@@ -301,77 +273,6 @@ export class SqlCounts implements CountSource {
   #fits({ idColumn }: TargetPlace | EventsPlace, id: string): boolean {
     return this.#counting.dialect.misfit(id, idColumn) === undefined
   }
-
-  async #prepare(events: Events, target: FullTarget): Promise<Ready> {
-    const seen = await this.#look(events, target)
-    const { place } = seen
-    const { schema } = place.found
-    await makeRefused(this.access, place)
-    await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
-    const rows = seen.events ?? (await this.#makeOutbox(place, events, target))
-    const beside = ['perilune_cursor', 'perilune_refused'].map((name) => [schema, name] as const)
-    await checkShowsRows(this.access, target, beside)
-    return { ...seen, events: rows }
-  }
-
-  async #makeOutbox(place: TargetPlace, events: Events, target: FullTarget): Promise<EventsPlace> {
-    const { schema } = place.found
-    await this.access.make([schema, events.table], this.#counting.outbox(schema))
-    for (const index of this.#counting.outboxIndexes?.(schema) ?? []) await this.access.makeBeside(index)
-    const found = { ...place.found, name: events.table }
-    return this.#rowsIn(found, await this.access.columns([schema, events.table]), events, target)
-  }
-
-  async #look(events: Events, target: FullTarget): Promise<Seen> {
-    const place = await findTarget(this.access, target)
-    if (events.isShared) return { place, events: null, target: `${nameOfTarget(place)} from ${events.table}` }
-    const { found, columns } = await this.access.find(events.table)
-    const rows = await this.#rowsIn(found, columns, events, target)
-    return { place, events: rows, target: `${nameOfTarget(place)} from ${nameOfRows(place, rows)}` }
-  }
-
-  async #rowsIn(
-    found: FoundTable,
-    columns: ReadonlyMap<string, Column>,
-    events: Events,
-    target: FullTarget,
-  ): Promise<EventsPlace> {
-    await checkShowsRows(this.access, target, [[found.schema, found.name]])
-    for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
-    this.#checkTypes(events, columns)
-    const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))
-    const idColumn = { ...columnOf(columns, events.table, events.id), makesZero: false }
-    checkIdColumn(this.access, events.table, idColumn)
-    const stamped = [...columns.values()].filter(({ isStamped }) => isStamped).map(({ name }) => name)
-    return { ...events, found, idColumn, isMarkedFromZero, stamped }
-  }
-
-  #checkTypes({ table, amount, at, isShared }: Events, columns: ReadonlyMap<string, Column>): void {
-    const { dialect } = this.#counting
-    const amounts = amount === null ? undefined : columnOf(columns, table, amount)
-    if (amounts !== undefined && !dialect.isWhole(amounts.type)) {
-      throw misconfigured(`the column ${amounts.name} of ${table} is ${amounts.type}, not an integer`)
-    }
-    const times = at === null || isShared ? undefined : columnOf(columns, table, at)
-    if (times !== undefined && !dialect.isTime(times.type)) {
-      throw misconfigured(`the column ${times.name} of ${table} is ${times.type}, not a time with a date`)
-    }
-  }
-
-  /** Whether the marks of waiting rows are 0. */
-  async #suit(events: FoundEvents): Promise<boolean> {
-    const { asked, problem } = this.#counting.suits(events)
-    const [row] = await this.access.rows(asked)
-    if (row === undefined) throw misconfigured(problem)
-    return Number(row['from_zero'] ?? 0) === 1
-  }
-}
-
-/** The rows with the columns that decide what is counted, as all processes name them: `votes (item, points, tx)`. */
-function nameOfRows({ found }: TargetPlace, { found: own, id, amount, mark }: EventsPlace): string {
-  // The name of a schema of SQLite is that of a connection.
-  const table = own.location === found.location ? own.name : `${own.schema}.${own.name}`
-  return `${table} (${[id, amount ?? '1', mark].filter((each) => each !== '').join(', ')})`
 }
 
 interface Reader {
