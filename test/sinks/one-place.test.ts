@@ -190,7 +190,7 @@ describe.each([
   })
 })
 
-test('counters in a place that no earlier build has noted for them do not become those of another schema', async () => {
+test('counters of which an earlier build has noted the schema only are not taken over by another schema', async () => {
   const [here, there] = [await openMariadb(), await openMariadb()]
   for (const place of [here, there]) await makeVotes(place)
   const { redis, client } = connect()

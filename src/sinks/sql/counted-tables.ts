@@ -5,7 +5,7 @@ import type { CountDialect, Events, EventsPlace, FoundEvents } from './count-dia
 import type { Column, FoundTable, FullTarget, TargetPlace } from './dialect.ts'
 import { checkIdColumn, checkShowsRows, findTarget, makeRefused, nameOfTarget } from './target.ts'
 
-export interface Ready {
+export interface ReadyTables {
   readonly place: TargetPlace
   readonly events: EventsPlace
   /** As in `CountSource`. */
@@ -13,7 +13,7 @@ export interface Ready {
 }
 
 /** The user's tables; null: the rows are in an outbox, which may not exist yet. */
-export interface Seen extends Omit<Ready, 'events'> {
+export interface SeenTables extends Omit<ReadyTables, 'events'> {
   readonly events: EventsPlace | null
 }
 
@@ -31,7 +31,7 @@ export class CountedTables {
   }
 
   /** Throws SinkError. */
-  async prepare(): Promise<Ready> {
+  async prepare(): Promise<ReadyTables> {
     const seen = await this.look()
     const { place } = seen
     const { schema } = place.found
@@ -53,7 +53,7 @@ export class CountedTables {
   }
 
   /** Creates nothing. Throws SinkError. */
-  async look(): Promise<Seen> {
+  async look(): Promise<SeenTables> {
     const { isShared, table } = this.#events
     const place = await findTarget(this.#access, this.#target)
     if (isShared) return { place, events: null, target: `${nameOfTarget(place)} from ${table}` }

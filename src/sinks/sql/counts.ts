@@ -19,7 +19,7 @@ import {
   type Target,
   wholeOf,
 } from './dialect.ts'
-import { CountedTables, type Ready, type Seen } from './counted-tables.ts'
+import { CountedTables, type ReadyTables, type SeenTables } from './counted-tables.ts'
 import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
 import { checkFits, checkTarget } from './target.ts'
@@ -37,9 +37,9 @@ export class SqlCounts implements CountSource {
   readonly name: string
   readonly missing: 'create' | 'refuse'
   protected readonly access: SqlAccess
-  protected readonly known: Known<Ready>
+  protected readonly known: Known<ReadyTables>
   /** The user's tables, before anything is created next to them. */
-  protected readonly seen: Known<Seen>
+  protected readonly seen: Known<SeenTables>
   readonly #counting: CountDialect
   protected readonly changing: RowChanges
   /** The last position that this process saw. */
@@ -70,7 +70,7 @@ export class SqlCounts implements CountSource {
     return (await this.see()).target
   }
 
-  protected see(): Promise<Pick<Seen, 'place' | 'target'>> {
+  protected see(): Promise<Pick<SeenTables, 'place' | 'target'>> {
     return this.known.found ?? this.seen.get()
   }
 
@@ -78,7 +78,10 @@ export class SqlCounts implements CountSource {
     return this.known.use((ready) => this.#rollUp(ready, asked))
   }
 
-  async #rollUp(ready: Ready, { counters, ids, limit, recount, until, isSure }: RollUp): Promise<RolledUp> {
+  async #rollUp(
+    ready: ReadyTables,
+    { counters, ids, limit, recount, until, isSure }: RollUp,
+  ): Promise<RolledUp> {
     const { place, events } = ready
     const { schema } = place.found
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
@@ -139,12 +142,12 @@ export class SqlCounts implements CountSource {
   }
 
   /** The result if no row waits; null if one does. */
-  async #idle(ready: Ready, counters: string): Promise<RolledUp | null> {
+  async #idle(ready: ReadyTables, counters: string): Promise<RolledUp | null> {
     const { waiting, version } = await this.#waiting(ready, counters, 1)
     return Number(waiting) === 0 ? nothingSince(Number(version ?? 0)) : null
   }
 
-  async #waiting({ place, events }: Ready, counters: string, most: number): Promise<Row> {
+  async #waiting({ place, events }: ReadyTables, counters: string, most: number): Promise<Row> {
     const { schema } = place.found
     for (;;) {
       const hint = await this.#hint(this.access, schema, counters, this.#hints)
@@ -164,7 +167,7 @@ export class SqlCounts implements CountSource {
     throw ahead(flaw, counters)
   }
 
-  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<RollUpStanding> {
+  async #lock(runner: SqlRunner, { place, events }: ReadyTables, counters: string): Promise<RollUpStanding> {
     const { schema } = place.found
     for (let isLocked = false; ; ) {
       const [row] = await runner.rows(this.#counting.lock(schema, counters, events))
@@ -214,7 +217,7 @@ export class SqlCounts implements CountSource {
   /** Sets the counts of some counters to the sum of their counted rows. */
   async #recount(
     runner: SqlRunner,
-    { place, events }: Ready,
+    { place, events }: ReadyTables,
     at: RollUpStanding,
     ids: readonly string[],
     { change, read }: { change: ChangeRows; read: (ids: readonly string[]) => Promise<Read> },
@@ -239,7 +242,7 @@ export class SqlCounts implements CountSource {
 
   async #read(
     runner: Reader,
-    { place, events }: Ready,
+    { place, events }: ReadyTables,
     counters: string,
     ids: readonly string[],
     hints: Map<string, string>,
