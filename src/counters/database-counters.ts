@@ -240,7 +240,7 @@ export class OutboxCounters<Client> extends DatabaseCounters {
   }
 
   /**
-   * Without Redis nobody knows the place of the counters. Where a roll-up has counted under their name, it was theirs:
+   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
    * transactions continue there, and a later call compares again.
    */
   async #comparePlace(id: string, by: number): Promise<void> {
