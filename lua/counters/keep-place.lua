@@ -21,18 +21,12 @@ if
 then
   return { 'elsewhere', there, tables }
 end
-local is_new = (there == '' and location ~= '') or (tables == '' and target ~= '')
-if is_new and not begin then
-  return { 'unknown' }
-end
-if is_new then
-  redis.call(
-    'HSET',
-    keys.meta,
-    'ledger',
-    there ~= '' and there or location,
-    'target',
-    tables ~= '' and tables or target
-  )
+local knows_all = (there ~= '' or location == '') and (tables ~= '' or target == '')
+if not knows_all then
+  if not begin then
+    return { 'unknown' }
+  end
+  there, tables = there ~= '' and there or location, tables ~= '' and tables or target
+  redis.call('HSET', keys.meta, 'ledger', there, 'target', tables)
 end
 return { 'agreed' }

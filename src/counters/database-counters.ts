@@ -71,6 +71,7 @@ export class DatabaseCounters {
     return this.#board.sqlName
   }
 
+  /** @internal */
   protected get place(): CountersPlace {
     return this.#board.number.place
   }

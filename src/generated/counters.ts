@@ -214,7 +214,7 @@ i,
 g.rest_ms,
 k,
 }` }
-const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [11, 3, 1, 23], text: `local c=ARGV[1]
+const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [11, 3, 1, 17], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV[3]=='1'
 local f=redis.call('HMGET',a,'ledger','target')
@@ -225,19 +225,13 @@ or(h~=''and d~=''and h~=d)
 then
 return{'elsewhere',g,h}
 end
-local i=(g==''and c~='')or(h==''and d~='')
-if i and not e then
+local i=(g~=''or c=='')and(h~=''or d=='')
+if not i then
+if not e then
 return{'unknown'}
 end
-if i then
-redis.call(
-'HSET',
-a,
-'ledger',
-g~=''and g or c,
-'target',
-h~=''and h or d
-)
+g,h=g~=''and g or c,h~=''and h or d
+redis.call('HSET',a,'ledger',g,'target',h)
 end
 return{'agreed'}` }
 const loadLua: LuaText = { file: 'lua/counters/load', taken: [14, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
@@ -1259,7 +1253,7 @@ export type KeepPlaceAnswer =
  * Cost: O(1).
  */
 export const keepPlace: Operation<KeepPlaceArguments, KeepPlaceAnswer> = {
-  script: /* @__PURE__ */ linked('counters/keep-place', 'f7ccdb77454e332bedb4f52fd9889ef74db51d62', {}, keepPlaceParts, [{ locals: [1, 2] }, keepPlaceLua, 0, 26]),
+  script: /* @__PURE__ */ linked('counters/keep-place', 'b794d299e38f597ada3e06c5635ab974c032c0ca', {}, keepPlaceParts, [{ locals: [1, 2] }, keepPlaceLua, 0, 20]),
   parts: keepPlaceParts,
   encode(args) {
     return withoutDefaults([
