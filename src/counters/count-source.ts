@@ -73,7 +73,7 @@ export interface CountSource extends Partial<Refusals> {
    * The tables of the counts and the rows, with their columns, the same text in all processes; '' if unknown. It
    * creates nothing. Throws SinkError.
    */
-  target?(): Promise<string>
+  tableNames?(): Promise<string>
   /** Rows that are not counted yet. Throws SinkError. */
   waiting(counters: string): Promise<Backlog>
 }

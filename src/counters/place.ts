@@ -14,7 +14,7 @@ export interface Placed {
   /** Database and schema. */
   location?(): Promise<string>
   /** Tables and columns. */
-  target?(): Promise<string>
+  tableNames?(): Promise<string>
 }
 
 interface Place {
@@ -80,7 +80,7 @@ export class CountersPlace {
 
   async #here(): Promise<Place> {
     const location = (await this.#placed.location?.()) ?? ''
-    return { location, target: (await this.#placed.target?.()) ?? '' }
+    return { location, target: (await this.#placed.tableNames?.()) ?? '' }
   }
 }
 

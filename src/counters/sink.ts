@@ -100,5 +100,5 @@ export interface Sink extends Partial<Refusals> {
    * The table of the counts with its columns, the same text in all processes; '' if unknown. It creates nothing. Throws
    * SinkError.
    */
-  target?(): Promise<string>
+  tableNames?(): Promise<string>
 }

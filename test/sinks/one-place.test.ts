@@ -176,6 +176,19 @@ describe.each([
     expect(await stored(place, 'words')).toEqual({})
   })
 
+  test('are flushed to a renamed table, with all that waits, once the key that has the place is deleted', async () => {
+    const { place, sunk, client, name } = await setup()
+    await sunk(ITEMS, name).increment(1, 3)
+    await place.run('ALTER TABLE items RENAME TO things')
+    const renamed = sunk({ table: 'things', value: 'votes' }, name)
+    await expect(renamed.flush()).rejects.toMatchObject(MISPLACED)
+
+    await client.del(`${NAMESPACE}:{counters:${name}}:meta`)
+
+    expect(await renamed.flush()).toEqual({ batches: 1, counters: 1 })
+    expect(await stored(place, 'things')).toEqual({ 1: '3' })
+  })
+
   test('complete the place that an earlier build has noted, which had no table', async () => {
     const { place, sunk, client, name } = await setup()
     const votes = sunk(ITEMS, name)

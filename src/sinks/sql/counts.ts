@@ -66,7 +66,7 @@ export class SqlCounts implements CountSource {
     return (await this.see()).place.found.location
   }
 
-  async target(): Promise<string> {
+  async tableNames(): Promise<string> {
     return (await this.see()).target
   }
 

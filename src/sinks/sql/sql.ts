@@ -61,7 +61,7 @@ export class SqlSink implements Sink {
     return (await this.#see()).found.location
   }
 
-  async target(): Promise<string> {
+  async tableNames(): Promise<string> {
     return nameOfTarget(await this.#see())
   }
 
