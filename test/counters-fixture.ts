@@ -94,7 +94,8 @@ function troubled(sink: Sink, trouble: Setup['trouble']): Sink {
       before('standing').then(
         () => sink.standing?.(place) ?? Promise.reject(new Error('the sink reports no standing')),
       ),
-    begin: (counters, partition) => before('begin').then(() => sink.begin(counters, partition)),
+    close: (place) => before('close').then(() => sink.close(place)),
+    begin: (...asked) => before('begin').then(() => sink.begin(...asked)),
     apply: (batch) => before('apply').then(() => sink.apply(batch)),
     hasBatches: (...asked) =>
       before('hasBatches').then(() => sink.hasBatches?.(...asked) ?? Promise.resolve(false)),

@@ -1,9 +1,11 @@
 --[[
 Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch
 that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have
-been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending`
-if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back
-with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the
+been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL went
+back, so that it has none of them (but it may have the sealed batch, if the ledger ended with that); `pending` if the
+sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an
+old copy, so that all of them are uncertain. A ledger that ended with a batch in the place of the sealed one, or beyond
+it, shows such a copy. `lost` returns how many counters lost increments. `elsewhere`: the
 current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
 
 @returns begun  epoch:integer lost:integer
@@ -16,6 +18,8 @@ local known = tonumber(ARGV[2]) -- integer: the epoch before it; 0: none
 local batch = ARGV[3] -- text: the sealed batch in question; empty: none
 local keep = ARGV[4] -- text: all, pending or nothing
 local ledger = ARGV[5] -- text: place of the ledger, as all processes name it; empty: unknown
+local ended_seq = tonumber(ARGV[6]) -- integer: last batch of epoch `known` in the ledger, which has closed it; -1: unknown
+local ended_batch = ARGV[7] -- text: id of that batch
 
 local partition = try(open_partition(keys.meta, ''))
 if keep ~= 'all' and keep ~= 'pending' and keep ~= 'nothing' then
@@ -28,7 +32,12 @@ local stands = redis.call('HGET', keys.meta, 'ledger') or ''
 if known ~= 0 and stands ~= '' and ledger ~= '' and stands ~= ledger then
   return { 'elsewhere', stands }
 end
-local counted = keep == 'all' and redis.call('HGETALL', keys.sealed) or {}
+local is_sealed = partition.batch ~= ''
+local is_flushed = is_sealed and ended_seq == partition.seq and ended_batch == partition.batch
+if keep == 'all' and not is_flushed and ended_seq > partition.seq - (is_sealed and 1 or 0) then
+  keep = 'nothing'
+end
+local counted = keep == 'all' and not is_flushed and redis.call('HGETALL', keys.sealed) or {}
 local lost = keep == 'all' and 0 or redis.call('HLEN', keys.sealed)
 if keep == 'nothing' then
   lost = lost - count_again(keys) + redis.call('HLEN', keys.rest) + redis.call('HLEN', keys.pending)

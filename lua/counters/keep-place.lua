@@ -1,8 +1,7 @@
 --[[
-Compares the place of the counts in SQL that the caller uses with the one that the counters have. `elsewhere`: they have
-another one, which is returned. In the unit of the name alone the first caller to `begin` decides, and a later one adds
-what was unknown. In a partition, which knows at most the location, callers only compare. `unknown`: the unit does not
-know all that the caller has named. Safe to repeat.
+Compares the caller's place of the counts in SQL with that of the counters. `elsewhere`: they have another one. In the
+unit of the name alone, the first caller to `begin` decides, and later ones add what was unknown. Partitions, which know
+at most the location, only compare. `unknown`: the unit does not know all that the caller names. Safe to repeat.
 
 @returns agreed
 @returns unknown

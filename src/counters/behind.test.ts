@@ -68,6 +68,43 @@ describe('counters whose reads come from a copy that lags', () => {
   })
 })
 
+test('batches that reach a database only after it went back are not counted twice', async () => {
+  const { counters, another, sink, database, stored } = await setup()
+  await counters.increment(1, 0)
+  const line = database.prepare('SELECT * FROM perilune_ledger').get() as Record<string, string | number>
+  const { apply } = sink
+  const late: (() => void)[] = []
+  const stalling = another()
+  /** The next batch stays on its way. */
+  const stall = (): Promise<unknown> => {
+    const waiting = new Promise<void>((resolve) => {
+      sink.apply = (batch) => {
+        sink.apply = apply
+        resolve()
+        return new Promise((done) => late.push(() => done(apply(batch))))
+      }
+    })
+    const flushed = another().flush()
+    return waiting.then(() => ({ flushed }))
+  }
+  await counters.increment(1, 5)
+  await stall()
+  await stalling.flush()
+  await counters.increment(1, 100)
+  await stall()
+  database
+    .prepare('UPDATE perilune_ledger SET seq = ?, batch = ?')
+    .run(Number(line['seq']), String(line['batch']))
+  database.exec('UPDATE items SET votes = 0')
+
+  expect(await counters.get(2)).toBe(0)
+  for (const arrive of late) arrive()
+  await counters.flush()
+
+  expect(stored(1)).toBe(100)
+  expect(await counters.get(1)).toBe(100)
+})
+
 describe('derived counters whose database came back with an old copy', () => {
   /** Values read from a roll-up that was never shown, and that the database has lost since. */
   async function aheadOfAll() {

@@ -64,15 +64,9 @@ export interface CountSource extends Partial<Refusals> {
    * column cannot hold.
    */
   read(counters: string, ids: readonly string[]): Promise<Counts>
-  /**
-   * Where the counts are stored, the same text in all processes; '' if unknown. It creates nothing, as the place may be
-   * refused. Throws SinkError.
-   */
+  /** Where the counts are stored, the same text in all processes; '' if unknown. Creates nothing. Throws SinkError. */
   location?(): Promise<string>
-  /**
-   * The tables of the counts and the rows, with their columns, the same text in all processes; '' if unknown. It
-   * creates nothing. Throws SinkError.
-   */
+  /** The tables of the counts and of the rows, and their columns; otherwise like `location`. */
   tableNames?(): Promise<string>
   /** Rows that are not counted yet. Throws SinkError. */
   waiting(counters: string): Promise<Backlog>

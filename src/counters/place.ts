@@ -135,21 +135,15 @@ export class PlacedBatches extends OneAtATime {
   }
 }
 
-/** The counters have their counts in another place in SQL. */
-export function elsewhere(name: string, there: Place, here: Place): SinkError {
-  const isOfTables = there.location === here.location || there.location === '' || here.location === ''
-  const cure = isOfTables ? 'give each table a name of counters of its own' : 'name the table with its schema'
+/** The counters are in another place in SQL; a text is a location alone. */
+export function elsewhere(name: string, there: Place | string, here: Place | string): SinkError {
   return new SinkError(
     'sink-misconfigured',
-    `the counters ${name} are in ${named(there)}, but this process has them in ${named(here)}: ${cure}, or clear the counters`,
+    `the counters ${name} are in ${named(there)}, but this process has them in ${named(here)}: name the table with its schema, give each table a name of its own, or clear the counters`,
   )
 }
 
-/** A place of which only database and schema are known. */
-export function placeAt(location: string): Place {
-  return { location, target: '' }
-}
-
-function named({ location, target }: Place): string {
-  return [target, location].filter((each) => each !== '').join(' of ')
+function named(place: Place | string): string {
+  if (typeof place === 'string') return place
+  return [place.target, place.location].filter((each) => each !== '').join(' of ')
 }

@@ -7,7 +7,7 @@ import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { type Board, locationOf } from './board.ts'
-import { elsewhere, placeAt } from './place.ts'
+import { elsewhere } from './place.ts'
 import { sinkInTime } from './sink-calls.ts'
 import { apartFromInvalid, byPartition, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
@@ -84,7 +84,7 @@ async function fill(
       return value === undefined ? [] : [{ id, value: String(value), taken: before.noted[at] ?? '0' }]
     })
     const answer = await partition.run(showAbsent, { version, turn: before.turn, retainMs, place, counters })
-    if (answer.status === 'elsewhere') throw elsewhere(board.name, placeAt(answer.place), placeAt(place))
+    if (answer.status === 'elsewhere') throw elsewhere(board.name, answer.place, place)
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
     // After the last attempt the read still lags: the database came back with an old copy, and the next round handles
     // that.

@@ -8,7 +8,7 @@ import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { type Board, locationOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
-import { elsewhere, placeAt } from './place.ts'
+import { elsewhere } from './place.ts'
 import type { NoteRefused } from './refusals.ts'
 import { patiently } from './sink-calls.ts'
 import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
@@ -141,7 +141,7 @@ async function askNoted(
   return Promise.all(
     partitions.map(async (partition, at) => {
       const answer = await partition.run(noted, { limit, cursor: cursors[at] ?? FIRST_PAGE, place: location })
-      if (answer.status === 'elsewhere') throw elsewhere(board.name, placeAt(answer.place), placeAt(location))
+      if (answer.status === 'elsewhere') throw elsewhere(board.name, answer.place, location)
       return answer
     }),
   )

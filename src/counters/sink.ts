@@ -19,6 +19,12 @@ export interface LedgerStanding {
   readonly isPast?: boolean
 }
 
+/** The last batch of an epoch that takes no more. */
+export interface LedgerEnd {
+  readonly seq: number
+  readonly batch: string
+}
+
 /** A consistent read of the database at one moment. */
 export interface Snapshot extends LedgerStanding {
   /** The values of the ids that the database has. */
@@ -61,7 +67,7 @@ export interface Batch extends LedgerPlace {
 /**
  * `applied`: all of it is applied now. `known`: it was applied before; nothing changed. `ahead`: the ledger has another
  * batch in its place, because Redis came back with an old copy. `behind`: the ledger lacks batches before this one,
- * because the database came back with an old copy. `ahead` and `behind` change nothing.
+ * because the database came back with an old copy, or the epoch is closed. `ahead` and `behind` change nothing.
  */
 export type Applied = 'applied' | 'known' | 'ahead' | 'behind'
 
@@ -83,22 +89,21 @@ export interface Sink extends Partial<Refusals> {
    */
   standing?(place: LedgerPlace): Promise<LedgerStanding>
   /**
-   * Begins an epoch that never existed, not even in an older copy of the database, and resolves to it. Throws
-   * SinkError.
+   * Closes this epoch and all earlier ones of its partition: a batch that arrives late is not applied. So the result is
+   * final; null if the ledger does not know the epoch. Throws SinkError.
    */
-  begin(counters: string, partition: number): Promise<number>
+  close(place: LedgerPlace): Promise<LedgerEnd | null>
+  /**
+   * Begins an epoch that never existed, not even in an older copy of the database, and resolves to it: a number beyond
+   * `after` (default: 0) and beyond all epochs of the ledger. Throws SinkError.
+   */
+  begin(counters: string, partition: number, after?: number): Promise<number>
   /** Applies a batch and enters it into the ledger, in one transaction. Throws SinkError. */
   apply(batch: Batch): Promise<Applied | AppliedInPart>
   /** Whether the ledger has a batch of any epoch. Throws SinkError. */
   hasBatches?(counters: string, partition: number): Promise<boolean>
-  /**
-   * Where the ledger is stored, the same text in all processes; '' if unknown. It creates nothing, as the place may be
-   * refused. Throws SinkError.
-   */
+  /** Where the ledger is stored, the same text in all processes; '' if unknown. Creates nothing. Throws SinkError. */
   location?(): Promise<string>
-  /**
-   * The table of the counts with its columns, the same text in all processes; '' if unknown. It creates nothing. Throws
-   * SinkError.
-   */
+  /** The table of the counts and its columns; otherwise like `location`. */
   tableNames?(): Promise<string>
 }

@@ -42,52 +42,59 @@ elseif not d then
 return{'unknown'}
 end
 return{'agreed',e}` }
-const beginLua: LuaText = { file: 'lua/counters/begin', taken: [13, 5, 1, 20, 1, 7, 1, 14], text: `local g=tonumber(ARGV[1])
+const beginLua: LuaText = { file: 'lua/counters/begin', taken: [15, 7, 1, 25, 1, 7, 1, 14], text: `local g=tonumber(ARGV[1])
 local h=tonumber(ARGV[2])
 local i=ARGV[3]
 local j=ARGV[4]
 local k=ARGV[5]
-local l,m=open_partition(a,'')if l then return l end
+local l=tonumber(ARGV[6])
+local m=ARGV[7]
+local n,o=open_partition(a,'')if n then return n end
 if j~='all'and j~='pending'and j~='nothing'then
 return redis.error_reply('INVALID keep: must be all, pending or nothing')
 end
-if m.epoch~=h or(i~=''and m.batch~=i)then
-return{'known',m.epoch}
+if o.epoch~=h or(i~=''and o.batch~=i)then
+return{'known',o.epoch}
 end
-local n=redis.call('HGET',a,'ledger')or''
-if h~=0 and n~=''and k~=''and n~=k then
-return{'elsewhere',n}
+local p=redis.call('HGET',a,'ledger')or''
+if h~=0 and p~=''and k~=''and p~=k then
+return{'elsewhere',p}
 end
-local o=j=='all'and redis.call('HGETALL',e)or{}
-local p=j=='all'and 0 or redis.call('HLEN',e)
+local q=o.batch~=''
+local r=q and l==o.seq and m==o.batch
+if j=='all'and not r and l>o.seq-(q and 1 or 0)then
+j='nothing'
+end
+local s=j=='all'and not r and redis.call('HGETALL',e)or{}
+local t=j=='all'and 0 or redis.call('HLEN',e)
 if j=='nothing'then
-p=p-count_again(c,e)+redis.call('HLEN',d)+redis.call('HLEN',c)
-m.pending_ms,m.rest_ms=0,0
-elseif#o>0 then
-m.rest_ms=m.sealed_ms
+t=t-count_again(c,e)+redis.call('HLEN',d)+redis.call('HLEN',c)
+o.pending_ms,o.rest_ms=0,0
+elseif#s>0 then
+o.rest_ms=o.sealed_ms
 end
-m.epoch,m.seq,m.batch,m.sealed_ms=g,0,'',0
-save_partition(a,m)
+o.epoch,o.seq,o.batch,o.sealed_ms=g,0,'',0
+save_partition(a,o)
 if k~=''then
 redis.call('HSET',a,'ledger',k)
 end
-for q=1,#o,2 do
-local r=o[q]
-redis.call('HINCRBY',d,r,o[q+1])
-local s=redis.call('HGET',c,r)
-if s and type(redis.pcall('HINCRBY',d,r,s))~='table'then
-redis.call('HDEL',c,r)
+for u=1,#s,2 do
+local v=s[u]
+redis.call('HINCRBY',d,v,s[u+1])
+local w=redis.call('HGET',c,v)
+if w and type(redis.pcall('HINCRBY',d,v,w))~='table'then
+redis.call('HDEL',c,v)
 end
 end
-if m.pending_ms>0 and redis.call('EXISTS',c)==0 then
-m.pending_ms=0
-save_partition(a,m)
+if o.pending_ms>0 and redis.call('EXISTS',c)==0 then
+o.pending_ms=0
+save_partition(a,o)
 end
 if j=='nothing'then
 redis.call('UNLINK',c,d)
 end
 redis.call('UNLINK',b,e,f)
-return{'begun',g,p}` }
+return{'begun',g,t}` }
 const clearShownLua: LuaText = { file: 'lua/counters/clear-shown', taken: [8, 4], text: `if redis.call('UNLINK',a,b,c,d,e)==0 then
 return{'absent'}
 end
@@ -214,7 +221,7 @@ i,
 g.rest_ms,
 k,
 }` }
-const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [11, 3, 1, 17], text: `local c=ARGV[1]
+const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [10, 3, 1, 17], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV[3]=='1'
 local f=redis.call('HMGET',a,'ledger','target')
@@ -921,6 +928,10 @@ export interface BeginArguments {
   readonly keep: string
   /** place of the ledger, as all processes name it; empty: unknown */
   readonly ledger: string
+  /** last batch of epoch `known` in the ledger, which has closed it; -1: unknown */
+  readonly endedSeq: number
+  /** id of that batch */
+  readonly endedBatch: string
 }
 
 export type BeginAnswer =
@@ -929,12 +940,12 @@ export type BeginAnswer =
   | { readonly status: 'elsewhere'; readonly ledger: string }
 
 /**
- * Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL has none of them; `pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so that all of them are uncertain. `lost` returns how many counters lost increments. `elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
+ * Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL went back, so that it has none of them (but it may have the sealed batch, if the ledger ended with that); `pending` if the sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so that all of them are uncertain. A ledger that ended with a batch in the place of the sealed one, or beyond it, shows such a copy. `lost` returns how many counters lost increments. `elsewhere`: the current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
  *
  * Cost: O(counters of the sealed batch); Redis frees the memory in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', '724ae059bce44409c8852ad97a5a96332ff4661a', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 5, partitionModule, 0, 21, beginLua, 5, 14, partitionModule, 33, 11, beginLua, 19, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 25, 21]),
+  script: /* @__PURE__ */ linked('counters/begin', 'b0d22fd9cdaefaa1c08650aa4522164c00806920', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 7, partitionModule, 0, 21, beginLua, 7, 19, partitionModule, 33, 11, beginLua, 26, 6, sharedNumbers, 0, 7, partitionModule, 44, 20, beginLua, 32, 21]),
   parts: ackParts,
   encode(args) {
     return [
@@ -943,6 +954,8 @@ export const begin: Operation<BeginArguments, BeginAnswer> = {
       args.batch,
       args.keep,
       args.ledger,
+      args.endedSeq,
+      args.endedBatch,
     ]
   },
   decode(reply) {
@@ -1248,7 +1261,7 @@ export type KeepPlaceAnswer =
   | { readonly status: 'elsewhere'; readonly location: string; readonly target: string }
 
 /**
- * Compares the place of the counts in SQL that the caller uses with the one that the counters have. `elsewhere`: they have another one, which is returned. In the unit of the name alone the first caller to `begin` decides, and a later one adds what was unknown. In a partition, which knows at most the location, callers only compare. `unknown`: the unit does not know all that the caller has named. Safe to repeat.
+ * Compares the caller's place of the counts in SQL with that of the counters. `elsewhere`: they have another one. In the unit of the name alone, the first caller to `begin` decides, and later ones add what was unknown. Partitions, which know at most the location, only compare. `unknown`: the unit does not know all that the caller names. Safe to repeat.
  *
  * Cost: O(1).
  */

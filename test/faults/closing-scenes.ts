@@ -67,6 +67,7 @@ const inMemory: Sink = {
   missing: 'create',
   prepare: async () => undefined,
   read: async () => ({ seq: 0, values: new Map() }),
+  close: async () => null,
   begin: async () => 1,
   apply: () => FOR_EVER,
 }

@@ -2,13 +2,28 @@
 // one, and the caller cannot distinguish the two.
 
 import { SinkError } from '../../src/counters/errors.ts'
-import type { Applied, Batch, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
+import type { Applied, Batch, LedgerEnd, LedgerPlace, Sink, Snapshot } from '../../src/counters/sink.ts'
 import type { Rule } from './rules.ts'
 import type { Stage } from './stage.ts'
 
+interface Line {
+  readonly seq: number
+  readonly batch: string
+  readonly isClosed?: boolean
+}
+
+/** The content of the database after a commit. */
+interface Commit {
+  readonly values: ReadonlyMap<string, bigint>
+  readonly ledger: ReadonlyMap<number, Line>
+}
+
 export class Database {
-  readonly values: Map<string, bigint> = new Map()
-  readonly #ledger = new Map<number, { seq: number; batch: string }>()
+  values: Map<string, bigint> = new Map()
+  #ledger = new Map<number, Line>()
+  readonly #commits: Commit[] = []
+  /** Of all epochs, also of those that an older copy does not know: the real one leaves out many numbers. */
+  #newest = 0
   readonly without: Rule | null
 
   constructor(without: Rule | null) {
@@ -16,25 +31,53 @@ export class Database {
   }
 
   begin(): number {
-    const epoch = Math.max(0, ...this.#ledger.keys()) + 1
-    this.#ledger.set(epoch, { seq: 0, batch: '' })
-    return epoch
+    this.#commit()
+    this.#newest += 1
+    this.#ledger.set(this.#newest, { seq: 0, batch: '' })
+    return this.#newest
+  }
+
+  close(epoch: number): LedgerEnd | null {
+    if (this.without === 'closing') return null
+    this.#commit()
+    for (const [at, line] of this.#ledger) if (at <= epoch) this.#ledger.set(at, { ...line, isClosed: true })
+    return this.#ledger.get(epoch) ?? null
+  }
+
+  /** Comes back without its last commits; returns whether it had any. */
+  goBack(commits: number): boolean {
+    const [to] = this.#commits.splice(Math.max(0, this.#commits.length - commits))
+    if (to === undefined) return false
+    this.values = new Map(to.values)
+    this.#ledger = new Map(to.ledger)
+    return true
+  }
+
+  /** Whether a later epoch has batches: so Redis, which is in this one, has come back with an old copy. */
+  #isPast(epoch: number): boolean {
+    return [...this.#ledger].some(([later, { seq }]) => later > epoch && seq > 0)
+  }
+
+  #commit(): void {
+    this.#commits.push({ values: new Map(this.values), ledger: new Map(this.#ledger) })
   }
 
   read(epoch: number, ids: readonly string[]): Snapshot {
     const found = ids.flatMap((id) =>
       this.values.has(id) ? [[id, this.values.get(id) as bigint] as const] : [],
     )
-    return { seq: this.#ledger.get(epoch)?.seq ?? null, values: new Map(found) }
+    const seq = this.#ledger.get(epoch)?.seq ?? null
+    return { seq, isPast: this.#isPast(epoch), values: new Map(found) }
   }
 
   apply({ epoch, seq, batch, changes }: Batch): Applied {
     const line = this.#ledger.get(epoch)
     if (this.without !== 'ledger') {
-      if (line === undefined || line.seq < seq - 1) return 'behind'
-      const isIt = this.without === 'batch id' || line.batch === batch
-      if (line.seq >= seq) return line.seq === seq && isIt ? 'known' : 'ahead'
+      const isIt = this.without === 'batch id' || line?.batch === batch
+      if (line !== undefined && line.seq >= seq) return line.seq === seq && isIt ? 'known' : 'ahead'
+      if (line?.seq !== seq - 1 || line.isClosed === true) return this.#isPast(epoch) ? 'ahead' : 'behind'
     }
+    this.#commit()
     this.#ledger.set(epoch, { seq, batch })
     for (const { id, delta } of changes) this.values.set(id, (this.values.get(id) ?? 0n) + delta)
     return 'applied'
@@ -49,10 +92,10 @@ export function sinkOf(database: Database, stage: Stage, owner: string, crashes:
   const ask = <Result>(what: string, work: () => Result): Promise<Result> =>
     stage.gate(owner, what, async () => {
       const crash = crashes()
-      const result = crash === 'before' ? null : work()
-      if (result === null || crash !== null) {
-        throw new SinkError('sink-unreachable', 'the connection was cut')
-      }
+      const cut = new SinkError('sink-unreachable', 'the connection was cut')
+      if (crash === 'before') throw cut
+      const result = work()
+      if (crash === 'after') throw cut
       return result
     })
   const readTwice = async (epoch: number, ids: readonly string[]): Promise<Snapshot> => {
@@ -68,6 +111,7 @@ export function sinkOf(database: Database, stage: Stage, owner: string, crashes:
       database.without === 'snapshot'
         ? readTwice(epoch, ids)
         : ask('sql read', () => database.read(epoch, ids)),
+    close: ({ epoch }) => ask('sql close', () => database.close(epoch)),
     begin: () => ask('sql begin', () => database.begin()),
     apply: (batch) => ask('sql apply', () => database.apply(batch)),
   }

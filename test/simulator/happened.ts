@@ -7,6 +7,7 @@ export interface Happened {
   wipes: number
   oldCopies: number
   sqlCrashes: number
+  oldSqlCopies: number
   aged: number
   lost: number
 }
@@ -19,6 +20,7 @@ export const NOTHING: Readonly<Happened> = {
   wipes: 0,
   oldCopies: 0,
   sqlCrashes: 0,
+  oldSqlCopies: 0,
   aged: 0,
   lost: 0,
 }
@@ -66,7 +68,7 @@ export class Restless extends Error {
   }
 }
 
-/** Whether Redis has begun a life that does not know all of an earlier one. */
-export function hasForgotten({ wipes, oldCopies }: Happened): boolean {
-  return wipes + oldCopies > 0
+/** Whether Redis or the database has begun a life that does not know all of an earlier one. */
+export function hasForgotten({ wipes, oldCopies, oldSqlCopies }: Happened): boolean {
+  return wipes + oldCopies + oldSqlCopies > 0
 }

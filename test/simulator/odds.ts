@@ -12,10 +12,11 @@ export interface Steps {
   readonly restart: number
   readonly wipe: number
   readonly comeBackOld: number
+  readonly sqlComesBackOld: number
 }
 
 export const ODDS: Steps = {
-  increment: 72,
+  increment: 68,
   flush: 48,
   get: 12,
   reconcile: 12,
@@ -25,4 +26,5 @@ export const ODDS: Steps = {
   restart: 2,
   wipe: 1,
   comeBackOld: 1,
+  sqlComesBackOld: 4,
 }

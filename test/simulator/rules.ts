@@ -17,6 +17,7 @@ export const RULES = [
   'batch id',
   'settle',
   'snapshot',
+  'closing',
   'ack of the sealed batch',
   'begin after the epoch',
   'begin about the batch',

@@ -38,6 +38,10 @@ export class Stage {
     })
   }
 
+  whatAt(at: number): string {
+    return (this.#gates[at] as Gate).what
+  }
+
   take(at: number): Gate {
     return this.#gates.splice(at, 1)[0] as Gate
   }

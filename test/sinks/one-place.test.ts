@@ -260,6 +260,7 @@ test('counters of a sink without a location or a target are used as before', asy
     prepare: whole.prepare.bind(whole),
     read: whole.read.bind(whole),
     begin: whole.begin.bind(whole),
+    close: whole.close.bind(whole),
     apply: whole.apply.bind(whole),
   }
   const { redis, client } = connect()

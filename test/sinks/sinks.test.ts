@@ -200,6 +200,45 @@ describe.each([
     expect(await stored(place, 'items')).toEqual({ 1: '3' })
   })
 
+  test('applies no batch of a closed epoch, nor of earlier ones, and still knows which it has', async () => {
+    const { place, items } = await setup()
+    const first = await begin(items)
+    const [old, sealed] = [batchOf(first, 1, { 1: 1 }), batchOf(first, 2, { 1: 20 })]
+    const second = { ...first, epoch: await items.begin(first.counters, 0, first.epoch) }
+    const third = { ...first, epoch: await items.begin(first.counters, 0, second.epoch) }
+    await items.apply(old)
+
+    expect(await items.close(second)).toEqual({ seq: 0, batch: '' })
+    expect(await items.close(first)).toEqual({ seq: 1, batch: old.batch })
+    expect(await items.close({ ...first, epoch: first.epoch + 1 })).toBe(null)
+
+    expect(await items.apply(old)).toBe('known')
+    expect(await items.apply(sealed)).toBe('behind')
+    expect(await items.apply(batchOf(second, 1, { 1: 300 }))).toBe('behind')
+    expect(await items.read(first, ['1'])).toEqual({ seq: 1, values: new Map([['1', 1n]]) })
+    expect(await items.standing?.(first)).toEqual({ seq: 1 })
+    expect(await items.hasBatches?.(first.counters, 0)).toBe(true)
+    expect(await items.apply(batchOf(third, 1, { 1: 4000 }))).toBe('applied')
+    expect(await items.apply(sealed)).toBe('ahead')
+    expect(await stored(place, 'items')).toEqual({ 1: '4001' })
+  })
+
+  test('takes an epoch that it does not know for a past one once a later one has batches', async () => {
+    const { items } = await setup()
+    const ledger = await begin(items)
+    const lost = { ...ledger, epoch: ledger.epoch + 1 }
+    const later = { ...ledger, epoch: await items.begin(ledger.counters, 0, lost.epoch + 10) }
+    expect(later.epoch).toBeGreaterThan(lost.epoch + 10)
+
+    expect(await items.apply(batchOf(lost, 1, { 1: 1 }))).toBe('behind')
+    expect(await items.standing?.(lost)).toEqual({ seq: null })
+    await items.apply(batchOf(later, 1, { 1: 1 }))
+
+    expect(await items.apply(batchOf(lost, 1, { 1: 1 }))).toBe('ahead')
+    expect(await items.standing?.(lost)).toEqual({ seq: null, isPast: true })
+    expect(await items.read(lost, [])).toEqual({ seq: null, isPast: true, values: new Map() })
+  })
+
   test('applies a batch once when two apply it at the same time', async () => {
     const { place } = await setup()
     const sinks = [place.sink(ITEMS), place.sink(ITEMS)]

@@ -14,6 +14,7 @@ import {
   textMisfit,
   uuidMisfit,
 } from '../sql/dialect.ts'
+import { CLOSED, HAS_BATCHES, HAS_NO_BATCH, IS_OPEN } from '../sql/ledger-lines.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { MYSQL_REFUSED } from './refused.ts'
 import { asText, bitsOf, hexOf, inSchema, isInteger, name, plain, tableOf, text } from './words.ts'
@@ -75,7 +76,7 @@ export const MYSQL: Dialect = {
     plain(`SELECT MAX(epoch) AS epoch FROM ${ledgerIn(schema)} WHERE ${linesOf(counters, partition)}`),
   batches: (schema, counters, partition) =>
     plain(`SELECT COUNT(*) AS batched, MIN(epoch) AS oldest, MAX(epoch) AS latest FROM ${ledgerIn(schema)}
-      WHERE ${linesOf(counters, partition)} AND seq > 0`),
+      WHERE ${linesOf(counters, partition)} AND ${HAS_BATCHES}`),
   enter: (schema, { counters, partition, epoch }) =>
     plain(`INSERT IGNORE INTO ${ledgerIn(schema)} (counters, ${PARTITION}, epoch, seq, batch)
       VALUES (${text(counters)}, ${partition}, ${epoch}, 0, '')`),
@@ -85,11 +86,14 @@ export const MYSQL: Dialect = {
     const last = (seq: string, kept: number): string => `${seq} AND epoch < (SELECT epoch FROM (SELECT epoch
       FROM ${ledgerIn(schema)} WHERE ${lines} AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1}) kept)`
     return plain(`DELETE FROM ${ledgerIn(schema)} WHERE ${lines}
-      AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`)
+      AND (${last(HAS_NO_BATCH, KEPT_EPOCHS.empty)} OR ${last(HAS_BATCHES, KEPT_EPOCHS.others)})`)
   },
   advance: (schema, { counters, partition, epoch, seq, batch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = ${seq}, batch = ${text(batch)}
       WHERE ${ledgerRow(counters, partition, epoch)} AND seq = ${seq - 1}`),
+  close: (schema, { counters, partition, epoch }) =>
+    plain(`UPDATE ${ledgerIn(schema)} SET ${CLOSED}
+      WHERE ${linesOf(counters, partition)} AND epoch <= ${epoch} AND ${IS_OPEN}`),
   hold: (schema, { counters, partition, epoch }) =>
     plain(`UPDATE ${ledgerIn(schema)} SET seq = seq WHERE ${ledgerRow(counters, partition, epoch)}`),
   // With a lock it reads the last commit: the transaction may have taken its snapshot before it waited for this row.

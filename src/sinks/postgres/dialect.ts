@@ -9,6 +9,7 @@ import {
   uuidMisfit,
 } from '../sql/dialect.ts'
 import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
+import { CLOSED, HAS_BATCHES, HAS_NO_BATCH, IS_OPEN } from '../sql/ledger-lines.ts'
 import { isOfRows, meaningOf } from './errors.ts'
 import { guarded, POSTGRES_REFUSED } from './refused.ts'
 import { countOf, equal, tableOf } from './words.ts'
@@ -110,7 +111,7 @@ export const POSTGRES: Dialect = {
   }),
   batches: (schema, counters, partition) => ({
     sql: `SELECT count(*) AS batched, min(epoch) AS oldest, max(epoch) AS latest FROM ${ledgerIn(schema)}
-      WHERE counters = $1 AND partition = $2 AND seq > 0`,
+      WHERE counters = $1 AND partition = $2 AND ${HAS_BATCHES}`,
     values: [counters, partition],
   }),
   enter: (schema, { counters, partition, epoch }) => ({
@@ -126,7 +127,7 @@ export const POSTGRES: Dialect = {
       WHERE counters = $1 AND partition = $2 AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1})`
     return {
       sql: `DELETE FROM ${ledgerIn(schema)} WHERE counters = $1 AND partition = $2
-        AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`,
+        AND (${last(HAS_NO_BATCH, KEPT_EPOCHS.empty)} OR ${last(HAS_BATCHES, KEPT_EPOCHS.others)})`,
       values: [counters, partition],
     }
   },
@@ -134,6 +135,11 @@ export const POSTGRES: Dialect = {
     sql: `UPDATE ${ledgerIn(schema)} SET seq = $1, batch = $2
       WHERE counters = $3 AND partition = $4 AND epoch = $5 AND seq = $6`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  close: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET ${CLOSED}
+      WHERE counters = $1 AND partition = $2 AND epoch <= $3 AND ${IS_OPEN}`,
+    values: [counters, partition, epoch],
   }),
   hold: (schema, { counters, partition, epoch }) => ({
     sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = $1 AND partition = $2 AND epoch = $3`,

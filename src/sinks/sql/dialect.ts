@@ -179,7 +179,7 @@ export interface Dialect {
   read(target: TargetPlace, place: LedgerPlace, ids: readonly string[]): Statement
   /** The newest epoch of a partition, as `epoch`. */
   newest(schema: string, counters: string, partition: number): Statement
-  /** `batched`: how many epochs of a partition have batches; `oldest` and `latest`: the first and the last of these. */
+  /** `batched`: how many epochs of a partition have batches, closed ones too; `oldest` and `latest`: the first and the last of these. */
   batches(schema: string, counters: string, partition: number): Statement
   /** Inserts a new epoch; changes no row if it exists. */
   enter(schema: string, place: LedgerPlace): Statement
@@ -187,6 +187,8 @@ export interface Dialect {
   prune(schema: string, counters: string, partition: number): Statement
   /** Moves the ledger forward by one batch, if it has the batch before. */
   advance(schema: string, batch: Batch): Statement
+  /** Closes an epoch and all earlier ones of its partition, see `ledgerEnd`. */
+  close(schema: string, place: LedgerPlace): Statement
   /** Writes the line of an epoch without a change, which locks it. */
   hold(schema: string, place: LedgerPlace): Statement
   /** `seq` and `batch` of the ledger. */

@@ -10,6 +10,7 @@ import {
   uuidMisfit,
 } from '../sql/dialect.ts'
 import { ledgerIn, name, nameOf } from '../sql/quoted-names.ts'
+import { CLOSED, HAS_BATCHES, HAS_NO_BATCH, IS_OPEN } from '../sql/ledger-lines.ts'
 import { SQLITE_REFUSED } from './refused.ts'
 
 export const SQLITE: Dialect = {
@@ -73,7 +74,7 @@ export const SQLITE: Dialect = {
   }),
   batches: (schema, counters, partition) => ({
     sql: `SELECT COUNT(*) AS batched, MIN(epoch) AS oldest, MAX(epoch) AS latest FROM ${ledgerIn(schema)}
-      WHERE counters = ? AND partition = ? AND seq > 0`,
+      WHERE counters = ? AND partition = ? AND ${HAS_BATCHES}`,
     values: [counters, partition],
   }),
   enter: (schema, { counters, partition, epoch }) => ({
@@ -88,7 +89,7 @@ export const SQLITE: Dialect = {
       WHERE counters = ? AND partition = ? AND ${seq} ORDER BY epoch DESC LIMIT 1 OFFSET ${kept - 1})`
     return {
       sql: `DELETE FROM ${ledgerIn(schema)} WHERE counters = ? AND partition = ?
-        AND (${last('seq = 0', KEPT_EPOCHS.empty)} OR ${last('seq > 0', KEPT_EPOCHS.others)})`,
+        AND (${last(HAS_NO_BATCH, KEPT_EPOCHS.empty)} OR ${last(HAS_BATCHES, KEPT_EPOCHS.others)})`,
       values: [counters, partition, counters, partition, counters, partition],
     }
   },
@@ -96,6 +97,11 @@ export const SQLITE: Dialect = {
     sql: `UPDATE ${ledgerIn(schema)} SET seq = ?, batch = ?
       WHERE counters = ? AND partition = ? AND epoch = ? AND seq = ?`,
     values: [seq, batch, counters, partition, epoch, seq - 1],
+  }),
+  close: (schema, { counters, partition, epoch }) => ({
+    sql: `UPDATE ${ledgerIn(schema)} SET ${CLOSED}
+      WHERE counters = ? AND partition = ? AND epoch <= ? AND ${IS_OPEN}`,
+    values: [counters, partition, epoch],
   }),
   hold: (schema, { counters, partition, epoch }) => ({
     sql: `UPDATE ${ledgerIn(schema)} SET seq = seq WHERE counters = ? AND partition = ? AND epoch = ?`,
