@@ -1,17 +1,15 @@
 // The state shared by all calls on counters whose counts are in SQL: where they are shown, and their source.
 
-import { agree, disband } from '../generated/counters.ts'
 import { checkInteger } from '../runtime/values/arguments.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { checkName } from '../runtime/values/keys.ts'
-import { PartitionNumber } from '../runtime/partitions/partition-number.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import type { CountSource } from './count-source.ts'
-import { SinkError } from './errors.ts'
-import { OneAtATime } from './sink-calls.ts'
+import { CountersPlace, PlacedNumber } from './place.ts'
 import { KeptRefusals } from './refusals.ts'
+import { OneAtATime } from './sink-calls.ts'
 
 /** Options shared by counters of rows and of an outbox. */
 export interface DatabaseCountersOptions {
@@ -44,8 +42,8 @@ export interface Board {
   readonly gapTries: number
   /** One unit per partition; each has its own slot. */
   readonly partitions: readonly Unit[]
-  /** The partition count, which all processes must agree on. */
-  readonly number: PartitionNumber
+  /** The partition count and the place in SQL, which all processes must agree on. */
+  readonly number: PlacedNumber
   readonly refusals: KeptRefusals
   /** Serialises the roll-ups of this process. */
   readonly rollingUp: OneAtATime
@@ -63,7 +61,13 @@ export function openBoard(
 ): Board {
   checkName('name', name)
   checkInteger('partitions', partitions, 1, 256)
-  const place = { structure: 'counters', name, since: '6.2.0' }
+  const unit = { structure: 'counters', name, since: '6.2.0' }
+  const alone = new Unit(runtime, unit)
+  const units = Array.from(
+    { length: partitions },
+    (_, at) => new Unit(runtime, { ...unit, unit: String(at) }),
+  )
+  const place = new CountersPlace(name, alone, units, counts)
   return {
     runtime,
     name,
@@ -72,26 +76,16 @@ export function openBoard(
     retainMs: retention === 'forever' ? 0 : toMs('retention', retention),
     batchSize: checkInteger('batchSize', batchSize, 1, 10_000),
     gapTries: 4,
-    partitions: Array.from({ length: partitions }, (_, at) => {
-      return new Unit(runtime, { ...place, unit: String(at) })
-    }),
-    number: new PartitionNumber(new Unit(runtime, place), partitions, { agree, disband }),
+    partitions: units,
+    number: new PlacedNumber(alone, partitions, place),
     refusals: new KeptRefusals(runtime),
     rollingUp: new OneAtATime(runtime.runner.deadlines),
   }
 }
 
-/** Where the counts are stored, the same text in all processes; '' if unknown. Throws SinkError. */
-export async function placeOf({ counts }: Board): Promise<string> {
+/** Database and schema of the counts, the same text in all processes; '' if unknown. Throws SinkError. */
+export async function locationOf({ counts }: Board): Promise<string> {
   return (await counts.location?.()) ?? ''
-}
-
-/** The shown values come from another place in SQL. */
-export function elsewhere({ name }: Board, there: string, here: string): SinkError {
-  return new SinkError(
-    'sink-misconfigured',
-    `the counters ${name} show counts of ${there}, but this process has them in ${here}: name the table with its schema, or clear the counters`,
-  )
 }
 
 /** Throws InvalidArgumentError. */

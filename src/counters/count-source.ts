@@ -64,8 +64,10 @@ export interface CountSource extends Partial<Refusals> {
    * column cannot hold.
    */
   read(counters: string, ids: readonly string[]): Promise<Counts>
-  /** Where the counts are stored, the same text in all processes; '' if unknown. Throws SinkError. */
+  /** Where the counts are stored, the same text in all processes; '' if unknown. Creates nothing. Throws SinkError. */
   location?(): Promise<string>
+  /** The tables of the counts and of the rows, and their columns; otherwise like `location`. */
+  tableNames?(): Promise<string>
   /** Rows that are not counted yet. Throws SinkError. */
   waiting(counters: string): Promise<Backlog>
 }

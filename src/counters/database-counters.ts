@@ -4,6 +4,7 @@ import { clearShown, inspectShown } from '../generated/counters.ts'
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
 import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
+import { isOutage } from '../runtime/errors/outage.ts'
 import { abortable } from '../runtime/time/in-time.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Board, checkSource, openBoard, type DatabaseCountersOptions } from './board.ts'
@@ -12,6 +13,7 @@ import { SinkError } from './errors.ts'
 import { readShown } from './read-shown.ts'
 import { Flushing } from './flush-loop.ts'
 import { noteOne } from './note.ts'
+import { type CountersPlace, PATIENCE_MS } from './place.ts'
 import { type RefusedCount, RefusedError } from './refusals.ts'
 import { type RolledRows, runRounds } from './rounds.ts'
 import { OneAtATime, sinkInTime } from './sink-calls.ts'
@@ -50,6 +52,9 @@ export interface DatabaseCountersInspection {
   readonly versions: readonly number[]
 }
 
+/** How soon a process whose place could not be compared tries again. */
+const COMPARE_AGAIN_MS = 10_000
+
 /** The common part of counters that SQL counts from rows and Redis shows. */
 export class DatabaseCounters {
   readonly name: string
@@ -66,6 +71,11 @@ export class DatabaseCounters {
     return this.#board.sqlName
   }
 
+  /** @internal */
+  protected get place(): CountersPlace {
+    return this.#board.number.place
+  }
+
   /** Deadline of a call that begins now, on the clock of `performance.now()`. */
   protected get deadline(): number {
     return performance.now() + this.#board.runtime.runner.deadlineMs
@@ -77,10 +87,14 @@ export class DatabaseCounters {
   }
 
   /**
-   * Creates Perilune's tables if they are missing, and checks yours. The first use does so as well, on a connection in
-   * addition to those of open transactions. Throws SinkError.
+   * Creates Perilune's tables if they are missing, and checks yours, also that other processes use the same. The first
+   * use does so as well, on a connection in addition to those of open transactions. Throws SinkError.
    */
   async prepare(): Promise<void> {
+    await this.place.ensure(this.deadline).catch((error: unknown) => {
+      // Without Redis the database is still prepared: the calls that follow compare the place.
+      if (!isOutage(error)) throw error
+    })
     await sinkInTime(this.#board.counts.prepare(), this.deadline, this.deadlines)
   }
 
@@ -135,7 +149,8 @@ export class DatabaseCounters {
     const { partitions, counts, sqlName, number } = this.#board
     const by = this.deadline
     const looking = Promise.all(partitions.map((partition) => partition.run(inspectShown, {})))
-    const [seen] = await Promise.all([looking, number.check()])
+    // Rows of another place could leave a flaw in the line that all processes share.
+    const [seen] = await Promise.all([looking, number.check(), number.place.ensure(by)])
     const { rows, ageMs } = await sinkInTime(counts.waiting(sqlName), by, this.deadlines)
     return {
       values: seen.reduce((sum, { values }) => sum + values, 0),
@@ -181,6 +196,7 @@ export class OutboxCounters<Client> extends DatabaseCounters {
   readonly #outbox: OutboxSource<Client>
   readonly #purging: OneAtATime
   #isPrepared = false
+  #comparesAgainAt = 0
 
   constructor(runtime: Runtime, name: string, options: OutboxCountersOptions<Client>) {
     checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
@@ -203,7 +219,7 @@ export class OutboxCounters<Client> extends DatabaseCounters {
       idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
     }
     const deadline = this.deadline
-    await this.#prepareFirst(deadline)
+    await this.#prepareFirst(entry.id, deadline)
     return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
   }
 
@@ -211,9 +227,10 @@ export class OutboxCounters<Client> extends DatabaseCounters {
    * If every connection of the pool has a transaction that calls `add` first, no connection is left to inspect the
    * tables.
    */
-  async #prepareFirst(by: number): Promise<void> {
-    if (this.#isPrepared) return
+  async #prepareFirst(id: string, by: number): Promise<void> {
+    if (this.#isPrepared && (this.place.isAgreed || performance.now() < this.#comparesAgainAt)) return
     try {
+      await this.#comparePlace(id, by)
       await sinkInTime(this.#outbox.prepare(), by, this.deadlines)
     } catch (error) {
       if (!(error instanceof SinkError && error.code === 'sink-unreachable')) throw error
@@ -221,6 +238,21 @@ export class OutboxCounters<Client> extends DatabaseCounters {
       throw new SinkError(error.code, `${error.message}: ${cure}`, { cause: error })
     }
     this.#isPrepared = true
+  }
+
+  /**
+   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
+   * transactions continue there, and a later call compares again.
+   */
+  async #comparePlace(id: string, by: number): Promise<void> {
+    try {
+      await this.place.ensure(by, PATIENCE_MS)
+    } catch (error) {
+      if (!isOutage(error)) throw error
+      const { version } = await sinkInTime(this.#outbox.read(this.sqlName, [id]), by, this.deadlines)
+      if (version === 0) await this.place.ensure(by)
+      this.#comparesAgainAt = performance.now() + COMPARE_AGAIN_MS
+    }
   }
 
   /** Reads counts again and shows them; for use after another program has written to the table. Throws SinkError. */

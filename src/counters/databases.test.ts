@@ -150,7 +150,8 @@ describe('counters', () => {
     const empty = { read: nothing, standing: nothing }
     const web = another({ sink: Object.assign(placed(sink, 'shop.web'), empty) })
 
-    const message = 'have their ledger in shop.public, but this process has one in shop.web'
+    const message =
+      'are in shop.public, but this process has them in shop.web: name the table with its schema'
     for (let times = 0; times < 2; times++)
       await expect(web.increment(2)).rejects.toMatchObject({
         code: 'sink-misconfigured',

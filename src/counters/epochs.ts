@@ -3,7 +3,7 @@
 
 import { begin, inspect } from '../generated/counters.ts'
 import { AmbiguousError } from '../runtime/errors/errors.ts'
-import { SinkError } from './errors.ts'
+import { elsewhere } from './place.ts'
 import type { LedgerEnd } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
 import { enterEpoch, type Loss, type CountersPartition, type CountersSource } from './source.ts'
@@ -51,7 +51,7 @@ export async function beginEpoch(
       { epoch, known, batch, keep, ledger, ...ended },
       { runsOnce: true },
     )
-    if (answer.status === 'elsewhere') throw elsewhere(source, answer.ledger, ledger)
+    if (answer.status === 'elsewhere') throw elsewhere(source.name, answer.ledger, ledger)
     if (answer.status === 'begun') partition.doubt = { epoch, loss: loss(answer.lost) }
     enterEpoch(source, partition, answer.epoch)
   } catch (error) {
@@ -70,13 +70,6 @@ async function endOf(
 ): Promise<LedgerEnd | null> {
   if (epoch === 0) return null
   return sinkInTime(sink.close({ counters: ledgerName, partition: at, epoch }), by, runtime.runner.deadlines)
-}
-
-function elsewhere({ name }: CountersSource, there: string, here: string): SinkError {
-  return new SinkError(
-    'sink-misconfigured',
-    `the counters ${name} have their ledger in ${there}, but this process has one in ${here}: name the table with its schema, or clear the counters`,
-  )
 }
 
 /**

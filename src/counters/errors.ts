@@ -4,7 +4,7 @@ import { PeriluneError } from '../runtime/errors/errors.ts'
 export type SinkErrorCode =
   | 'sink-unreachable' // no connection, or lost during the call: safe to retry, and may succeed
   | 'sink-busy' // a deadlock, a serialisation failure or a lock timeout: nothing has changed
-  | 'sink-misconfigured' // a table or a column is missing or of the wrong kind
+  | 'sink-misconfigured' // a table or a column is missing, of the wrong kind, or not that of other processes
   | 'sink-refused' // refused rows of some counters: all others are written; the refused changes are kept and retried
   | 'sink-failed'
 

@@ -6,7 +6,8 @@ import type { BatchTerms } from '../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
-import { type Board, elsewhere, placeOf } from './board.ts'
+import { type Board, locationOf } from './board.ts'
+import { elsewhere } from './place.ts'
 import { sinkInTime } from './sink-calls.ts'
 import { apartFromInvalid, byPartition, inPages, MAX_A_CALL } from './source.ts'
 import { type CounterValue, toValue } from './value.ts'
@@ -72,8 +73,8 @@ async function fill(
 ): Promise<(string | null)[]> {
   const { counts, sqlName, retainMs, runtime, number } = board
   const { deadlines } = runtime.runner
-  const place = await sinkInTime(placeOf(board), by, deadlines)
-  // A value is in Redis only after a read that checked this partition count: so a wrong count is rejected here.
+  const place = await sinkInTime(locationOf(board), by, deadlines)
+  // A value is in Redis only after a read that checked partition count and place: wrong ones are rejected here.
   await number.ensure(by)
   for (let tries = 1; ; tries++) {
     const before = await partition.run(shown, { ids })
@@ -83,7 +84,7 @@ async function fill(
       return value === undefined ? [] : [{ id, value: String(value), taken: before.noted[at] ?? '0' }]
     })
     const answer = await partition.run(showAbsent, { version, turn: before.turn, retainMs, place, counters })
-    if (answer.status === 'elsewhere') throw elsewhere(board, answer.place, place)
+    if (answer.status === 'elsewhere') throw elsewhere(board.name, answer.place, place)
     if (answer.status === 'shown') return inOrder(ids, counters, answer.values)
     // After the last attempt the read still lags: the database came back with an old copy, and the next round handles
     // that.

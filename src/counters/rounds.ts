@@ -6,8 +6,9 @@ import { type NotedAnswer, noted, type ShowAnswer, show } from '../generated/cou
 import type { Unit } from '../runtime/connection/unit.ts'
 import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { rest } from '../runtime/time/in-time.ts'
-import { type Board, elsewhere, placeOf } from './board.ts'
+import { type Board, locationOf } from './board.ts'
 import type { RolledUp } from './count-source.ts'
+import { elsewhere } from './place.ts'
 import type { NoteRefused } from './refusals.ts'
 import { patiently } from './sink-calls.ts'
 import { inPages, MAX_A_CALL, partitionFor } from './source.ts'
@@ -99,9 +100,9 @@ async function runRound(
   checked: Promise<void>,
   note: NoteRefused,
 ): Promise<Rounded> {
-  const { counts, sqlName, batchSize, runtime, partitions } = board
+  const { counts, sqlName, batchSize, runtime, partitions, number } = board
   const before = await askNoted(board, progress, round.signal)
-  await checked
+  await Promise.all([checked, number.place.ensure(performance.now() + runtime.runner.deadlineMs)])
   const waiting = before.flatMap(({ counters }) => counters.map(({ id }) => id))
   const ids = [...new Set([...round.ids, ...waiting])]
   const asked = { counters: sqlName, ids, limit: batchSize, recount: round.recount }
@@ -136,11 +137,11 @@ async function askNoted(
   const { partitions, runtime } = board
   const { deadlineMs, deadlines } = runtime.runner
   const limit = Math.ceil(MAX_A_CALL / Math.min(partitions.length, 20))
-  const place = await patiently(() => placeOf(board), deadlineMs, deadlines, signal)
+  const location = await patiently(() => locationOf(board), deadlineMs, deadlines, signal)
   return Promise.all(
     partitions.map(async (partition, at) => {
-      const answer = await partition.run(noted, { limit, cursor: cursors[at] ?? FIRST_PAGE, place })
-      if (answer.status === 'elsewhere') throw elsewhere(board, answer.place, place)
+      const answer = await partition.run(noted, { limit, cursor: cursors[at] ?? FIRST_PAGE, place: location })
+      if (answer.status === 'elsewhere') throw elsewhere(board.name, answer.place, location)
       return answer
     }),
   )

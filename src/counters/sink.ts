@@ -102,6 +102,8 @@ export interface Sink extends Partial<Refusals> {
   apply(batch: Batch): Promise<Applied | AppliedInPart>
   /** Whether the ledger has a batch of any epoch. Throws SinkError. */
   hasBatches?(counters: string, partition: number): Promise<boolean>
-  /** Where the ledger is stored, the same text in all processes; '' if unknown. Throws SinkError. */
+  /** Where the ledger is stored, the same text in all processes; '' if unknown. Creates nothing. Throws SinkError. */
   location?(): Promise<string>
+  /** The table of the counts and its columns; otherwise like `location`. */
+  tableNames?(): Promise<string>
 }

@@ -1,16 +1,15 @@
 // The state shared by all calls on counters: their partitions, their sink, and how long values stay.
 
-import { agree, disband } from '../generated/counters.ts'
 import { checkText } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { notifying } from '../runtime/errors/notify.ts'
 import { partitionOf } from '../runtime/partitions/partition-hash.ts'
-import { PartitionNumber } from '../runtime/partitions/partition-number.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
-import { OneAtATime } from './sink-calls.ts'
+import { CountersPlace, PlacedBatches, PlacedNumber } from './place.ts'
 import { KeptRefusals } from './refusals.ts'
+import type { OneAtATime } from './sink-calls.ts'
 import type { Sink } from './sink.ts'
 
 export interface CountersTerms {
@@ -59,8 +58,8 @@ export interface CountersSource {
   readonly sink: Sink
   readonly terms: CountersTerms
   readonly partitions: readonly CountersPartition[]
-  /** The partition count, which all processes must agree on. */
-  readonly number: PartitionNumber
+  /** The partition count and the place in SQL, which all processes must agree on. */
+  readonly number: PlacedNumber
   /** Resolves once a restart of Redis keeps the data that it had at the call. Null: Redis keeps everything at once. */
   readonly settle: ((signal?: AbortSignal) => Promise<void>) | null
   readonly onLoss: (loss: Loss) => void
@@ -77,16 +76,19 @@ export function openSource(
   terms: CountersTerms,
   onLoss: ((loss: Loss) => void) | undefined,
 ): CountersSource {
-  const partitions = Array.from({ length: terms.partitions }, (_, at): CountersPartition => {
-    const place = { structure: 'counters', name, unit: String(at), since: '6.2.0' }
-    const unit = new Unit(runtime, place)
-    const applying = new OneAtATime(runtime.runner.deadlines)
-    return { at, unit, epoch: 0, agreedEpoch: 0, isReported: false, doubt: null, applying }
+  const { deadlines } = runtime.runner
+  const units = Array.from({ length: terms.partitions }, (_, at) => {
+    return new Unit(runtime, { structure: 'counters', name, unit: String(at), since: '6.2.0' })
   })
   const alone = new Unit(runtime, { structure: 'counters', name, since: '6.2.0' })
+  const place = new CountersPlace(name, alone, units, sink)
+  const partitions = units.map((unit, at): CountersPartition => {
+    const applying = new PlacedBatches(place, () => partitions[at]?.epoch ?? 0, deadlines)
+    return { at, unit, epoch: 0, agreedEpoch: 0, isReported: false, doubt: null, applying }
+  })
   const { settleMs } = terms
   const settle: CountersSource['settle'] =
-    settleMs === 0 ? null : (signal) => rest(settleMs, runtime.runner.deadlines, signal)
+    settleMs === 0 ? null : (signal) => rest(settleMs, deadlines, signal)
   return {
     runtime,
     name,
@@ -94,7 +96,7 @@ export function openSource(
     sink,
     terms,
     partitions,
-    number: new PartitionNumber(alone, terms.partitions, { agree, disband }),
+    number: new PlacedNumber(alone, terms.partitions, place),
     settle,
     onLoss: notifying('onLoss', onLoss),
     refusals: new KeptRefusals(runtime),

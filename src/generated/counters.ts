@@ -107,7 +107,7 @@ return{'absent'}
 end
 return{'cleared'}` }
 const disbandLua: LuaText = { file: 'lua/counters/disband', taken: [8, 1, 1, 5], text: `local b=ARGV[1]
-if redis.call('HGET',a,'agreed_us')~=b then
+if(redis.call('HGET',a,'agreed_us')or'')~=b then
 return{'kept'}
 end
 redis.call('UNLINK',a)
@@ -221,6 +221,26 @@ i,
 g.rest_ms,
 k,
 }` }
+const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [10, 3, 1, 17], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=ARGV[3]=='1'
+local f=redis.call('HMGET',a,'ledger','target')
+local g,h=f[1]or redis.call('HGET',b,'place')or'',f[2]or''
+if
+(g~=''and c~=''and g~=c)
+or(h~=''and d~=''and h~=d)
+then
+return{'elsewhere',g,h}
+end
+local i=(g~=''or c=='')and(h~=''or d=='')
+if not i then
+if not e then
+return{'unknown'}
+end
+g,h=g~=''and g or c,h~=''and h or d
+redis.call('HSET',a,'ledger',g,'target',h)
+end
+return{'agreed'}` }
 const loadLua: LuaText = { file: 'lua/counters/load', taken: [14, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
@@ -612,7 +632,7 @@ redis.call('PEXPIRE',a.ahead,c)
 redis.call('PEXPIRE',a.board,c)
 end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [27, 1, -16, 14, 2, 6, 103, 6, 12, 6, -49, 11, -88, 20, 43, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [28, 1, -16, 14, 2, 6, 103, 6, 12, 6, -49, 11, -88, 20, 43, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
@@ -746,6 +766,7 @@ const getParts = /* @__PURE__ */ pick(PARTS, [0, 1])
 const incrementParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 5, 11])
 const inspectShownParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8])
 const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4])
+const keepPlaceParts = /* @__PURE__ */ pick(PARTS, [0, 6])
 const notedParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8, 9])
 
 function readTextOrNullList(part: Reply | undefined): (string | null)[] {
@@ -1023,7 +1044,7 @@ export const clear: Operation<ClearArguments, ClearAnswer> = {
 }
 
 export interface DisbandArguments {
-  /** what agree answered before the caller cleared the partitions */
+  /** what agree answered before the caller cleared the partitions; empty: no number */
   readonly agreedUs: string
 }
 
@@ -1032,12 +1053,12 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Removes the fixed number of partitions of counters, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
+ * Removes the fixed number of partitions of counters and their place, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const disband: Operation<DisbandArguments, DisbandAnswer> = {
-  script: /* @__PURE__ */ linked('counters/disband', '4a757bfe4becffa0c8bdf1c09f1b6d028c0aab48', {}, agreeParts, [{ locals: [1] }, disbandLua, 0, 6]),
+  script: /* @__PURE__ */ linked('counters/disband', '02273d56460f5903c2cf85a20e10095b52b08488', {}, agreeParts, [{ locals: [1] }, disbandLua, 0, 6]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -1221,6 +1242,54 @@ export const inspect: Operation<InspectArguments, InspectAnswer> = {
         }
       default:
         return unexpected('seen', parts[0])
+    }
+  },
+}
+
+export interface KeepPlaceArguments {
+  /** database and schema, as all processes name them; empty: unknown */
+  readonly location: string
+  /** tables and columns, as all processes name them; empty: unknown */
+  readonly target: string
+  /** whether to store what was unknown */
+  readonly begin: boolean
+}
+
+export type KeepPlaceAnswer =
+  | { readonly status: 'agreed' }
+  | { readonly status: 'unknown' }
+  | { readonly status: 'elsewhere'; readonly location: string; readonly target: string }
+
+/**
+ * Compares the caller's place of the counts in SQL with that of the counters. `elsewhere`: they have another one. In the unit of the name alone, the first caller to `begin` decides, and later ones add what was unknown. Partitions, which know at most the location, only compare. `unknown`: the unit does not know all that the caller names. Safe to repeat.
+ *
+ * Cost: O(1).
+ */
+export const keepPlace: Operation<KeepPlaceArguments, KeepPlaceAnswer> = {
+  script: /* @__PURE__ */ linked('counters/keep-place', 'b794d299e38f597ada3e06c5635ab974c032c0ca', {}, keepPlaceParts, [{ locals: [1, 2] }, keepPlaceLua, 0, 20]),
+  parts: keepPlaceParts,
+  encode(args) {
+    return withoutDefaults([
+      args.location,
+      args.target,
+      args.begin ? 1 : 0,
+    ], [0])
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'agreed':
+        return { status: 'agreed' }
+      case 'unknown':
+        return { status: 'unknown' }
+      case 'elsewhere':
+        return {
+          status: 'elsewhere',
+          location: asText(parts[1]),
+          target: asText(parts[2]),
+        }
+      default:
+        return unexpected('agreed or unknown or elsewhere', parts[0])
     }
   },
 }

@@ -96,7 +96,7 @@ describe.each([
     await place.run(`CREATE TABLE ${quoted}.items (id BIGINT PRIMARY KEY, votes BIGINT NOT NULL DEFAULT 0)`)
 
     const [here, there] = [sinkIn(place.schema, 'items'), sinkIn(web, 'items')]
-    await here.prepare()
+    await Promise.all([here.prepare(), there.prepare()])
 
     expect(await there.location?.()).toContain(web)
     expect(await here.location?.()).toContain(place.schema)

@@ -6,7 +6,8 @@
 --   pending_ms     time of the oldest increment that is neither sealed nor set aside; 0: none
 --   rest_ms        time of the oldest increment that was set aside, some of which are not sealed; 0: none
 --   sealed_ms      time of the oldest increment of the sealed batch
---   ledger         place of the ledger; absent: unknown
+--   ledger         place of the ledger; absent: unknown. In the unit of the name alone: location of all that SQL has
+--   target         in the unit of the name alone: tables and columns in SQL; absent: unknown
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 

@@ -183,6 +183,11 @@ export class Known<Value> {
     this.#look = look
   }
 
+  /** The value if it is known, or being looked up. */
+  get found(): Promise<Value> | undefined {
+    return this.#found
+  }
+
   get(): Promise<Value> {
     if (this.#found !== undefined) return this.#found
     const looking: Promise<Value> = this.#look().catch((error: unknown) => {

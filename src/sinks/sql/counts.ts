@@ -6,20 +6,11 @@
 import type { Backlog, CountSource, Counts, RolledUp, RollUp } from '../../counters/count-source.ts'
 import type { SinkError } from '../../counters/errors.ts'
 import type { Change, Refusal } from '../../counters/sink.ts'
-import { columnOf, Known, misconfigured, SqlAccess } from './access.ts'
+import { Known, misconfigured, SqlAccess } from './access.ts'
 import { beyond } from './beyond.ts'
 import { type ChangeRows, RowChanges } from './row-changes.ts'
-import type {
-  CountDialect,
-  Events,
-  EventsPlace,
-  FoundEvents,
-  RollUpStanding,
-  Taken,
-} from './count-dialect.ts'
+import type { CountDialect, Events, EventsPlace, RollUpStanding, Taken } from './count-dialect.ts'
 import {
-  type Column,
-  type FullTarget,
   type TargetPlace,
   type Row,
   type SqlRunner,
@@ -28,14 +19,10 @@ import {
   type Target,
   wholeOf,
 } from './dialect.ts'
+import { CountedTables, type ReadyTables, type SeenTables } from './counted-tables.ts'
 import { type Owners, ownersFrom, recountOf, sumsFrom } from './recount.ts'
 import { type AddedUp, addUp } from './rows-of-counters.ts'
-import { checkFits, checkIdColumn, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
-
-interface Ready {
-  readonly place: TargetPlace
-  readonly events: EventsPlace
-}
+import { checkFits, checkTarget } from './target.ts'
 
 const MOST_READ = 1000
 const MOST_WAITING = 10_000
@@ -50,7 +37,9 @@ export class SqlCounts implements CountSource {
   readonly name: string
   readonly missing: 'create' | 'refuse'
   protected readonly access: SqlAccess
-  protected readonly known: Known<Ready>
+  protected readonly known: Known<ReadyTables>
+  /** The user's tables, before anything is created next to them. */
+  protected readonly seen: Known<SeenTables>
   readonly #counting: CountDialect
   protected readonly changing: RowChanges
   /** The last position that this process saw. */
@@ -63,7 +52,9 @@ export class SqlCounts implements CountSource {
     this.missing = full.missing
     this.access = new SqlAccess(store, counting.dialect)
     this.#counting = counting
-    this.known = new Known(() => this.#prepare(events, full))
+    const tables = new CountedTables(this.access, counting, events, full)
+    this.known = new Known(() => tables.prepare())
+    this.seen = new Known(() => tables.look())
     this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
   }
 
@@ -72,14 +63,25 @@ export class SqlCounts implements CountSource {
   }
 
   async location(): Promise<string> {
-    return (await this.known.get()).place.found.location
+    return (await this.see()).place.found.location
+  }
+
+  async tableNames(): Promise<string> {
+    return (await this.see()).target
+  }
+
+  protected see(): Promise<Pick<SeenTables, 'place' | 'target'>> {
+    return this.known.found ?? this.seen.get()
   }
 
   rollUp(asked: RollUp): Promise<RolledUp> {
     return this.known.use((ready) => this.#rollUp(ready, asked))
   }
 
-  async #rollUp(ready: Ready, { counters, ids, limit, recount, until, isSure }: RollUp): Promise<RolledUp> {
+  async #rollUp(
+    ready: ReadyTables,
+    { counters, ids, limit, recount, until, isSure }: RollUp,
+  ): Promise<RolledUp> {
     const { place, events } = ready
     const { schema } = place.found
     const fitting = (all: readonly string[]): string[] => all.filter((id) => this.#fits(place, id))
@@ -140,12 +142,12 @@ export class SqlCounts implements CountSource {
   }
 
   /** The result if no row waits; null if one does. */
-  async #idle(ready: Ready, counters: string): Promise<RolledUp | null> {
+  async #idle(ready: ReadyTables, counters: string): Promise<RolledUp | null> {
     const { waiting, version } = await this.#waiting(ready, counters, 1)
     return Number(waiting) === 0 ? nothingSince(Number(version ?? 0)) : null
   }
 
-  async #waiting({ place, events }: Ready, counters: string, most: number): Promise<Row> {
+  async #waiting({ place, events }: ReadyTables, counters: string, most: number): Promise<Row> {
     const { schema } = place.found
     for (;;) {
       const hint = await this.#hint(this.access, schema, counters, this.#hints)
@@ -165,7 +167,7 @@ export class SqlCounts implements CountSource {
     throw ahead(flaw, counters)
   }
 
-  async #lock(runner: SqlRunner, { place, events }: Ready, counters: string): Promise<RollUpStanding> {
+  async #lock(runner: SqlRunner, { place, events }: ReadyTables, counters: string): Promise<RollUpStanding> {
     const { schema } = place.found
     for (let isLocked = false; ; ) {
       const [row] = await runner.rows(this.#counting.lock(schema, counters, events))
@@ -215,7 +217,7 @@ export class SqlCounts implements CountSource {
   /** Sets the counts of some counters to the sum of their counted rows. */
   async #recount(
     runner: SqlRunner,
-    { place, events }: Ready,
+    { place, events }: ReadyTables,
     at: RollUpStanding,
     ids: readonly string[],
     { change, read }: { change: ChangeRows; read: (ids: readonly string[]) => Promise<Read> },
@@ -240,7 +242,7 @@ export class SqlCounts implements CountSource {
 
   async #read(
     runner: Reader,
-    { place, events }: Ready,
+    { place, events }: ReadyTables,
     counters: string,
     ids: readonly string[],
     hints: Map<string, string>,
@@ -273,47 +275,6 @@ export class SqlCounts implements CountSource {
 
   #fits({ idColumn }: TargetPlace | EventsPlace, id: string): boolean {
     return this.#counting.dialect.misfit(id, idColumn) === undefined
-  }
-
-  async #prepare(events: Events, target: FullTarget): Promise<Ready> {
-    const place = await prepareTarget(this.access, target)
-    const { schema } = place.found
-    await this.access.make([schema, 'perilune_cursor'], this.#counting.cursors(schema))
-    if (events.isShared) await this.access.make([schema, events.table], this.#counting.outbox(schema))
-    const indexes = events.isShared ? (this.#counting.outboxIndexes?.(schema) ?? []) : []
-    for (const index of indexes) await this.access.makeBeside(index)
-    const own = events.isShared ? null : await this.access.find(events.table)
-    const found = own?.found ?? { ...place.found, name: events.table }
-    const columns = own?.columns ?? (await this.access.columns([schema, events.table]))
-    const beside = ['perilune_cursor', 'perilune_refused'].map((name) => [schema, name] as const)
-    await checkShowsRows(this.access, target, [[found.schema, found.name], ...beside])
-    for (const name of [events.mark, events.key]) if (name !== '') columnOf(columns, events.table, name)
-    this.#checkTypes(events, columns)
-    const isMarkedFromZero = !events.isShared && (await this.#suit({ ...events, found }))
-    const idColumn = { ...columnOf(columns, events.table, events.id), makesZero: false }
-    checkIdColumn(this.access, events.table, idColumn)
-    const stamped = [...columns.values()].filter(({ isStamped }) => isStamped).map(({ name }) => name)
-    return { place, events: { ...events, found, idColumn, isMarkedFromZero, stamped } }
-  }
-
-  #checkTypes({ table, amount, at, isShared }: Events, columns: ReadonlyMap<string, Column>): void {
-    const { dialect } = this.#counting
-    const amounts = amount === null ? undefined : columnOf(columns, table, amount)
-    if (amounts !== undefined && !dialect.isWhole(amounts.type)) {
-      throw misconfigured(`the column ${amounts.name} of ${table} is ${amounts.type}, not an integer`)
-    }
-    const times = at === null || isShared ? undefined : columnOf(columns, table, at)
-    if (times !== undefined && !dialect.isTime(times.type)) {
-      throw misconfigured(`the column ${times.name} of ${table} is ${times.type}, not a time with a date`)
-    }
-  }
-
-  /** Whether the marks of waiting rows are 0. */
-  async #suit(events: FoundEvents): Promise<boolean> {
-    const { asked, problem } = this.#counting.suits(events)
-    const [row] = await this.access.rows(asked)
-    if (row === undefined) throw misconfigured(problem)
-    return Number(row['from_zero'] ?? 0) === 1
   }
 }
 

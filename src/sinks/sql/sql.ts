@@ -15,15 +15,9 @@ import { Known, SqlAccess } from './access.ts'
 import { Ledger } from './ledger.ts'
 import { seqOf } from './ledger-lines.ts'
 import { RowChanges } from './row-changes.ts'
-import {
-  type Dialect,
-  type FullTarget,
-  type TargetPlace,
-  type SqlStore,
-  type Target,
-} from './dialect.ts'
+import { type Dialect, type FullTarget, type TargetPlace, type SqlStore, type Target } from './dialect.ts'
 import { addUp } from './rows-of-counters.ts'
-import { checkFits, checkShowsRows, checkTarget, prepareTarget } from './target.ts'
+import { checkFits, checkShowsRows, checkTarget, findTarget, makeRefused, nameOfTarget } from './target.ts'
 
 export type { Target } from './dialect.ts'
 
@@ -32,6 +26,8 @@ export class SqlSink implements Sink {
   readonly missing: 'create' | 'refuse'
   readonly #access: SqlAccess
   readonly #dialect: Dialect
+  /** The target, before anything is created next to it. */
+  readonly #seen: Known<TargetPlace>
   readonly #known: Known<TargetPlace>
   readonly #changing: RowChanges
 
@@ -42,6 +38,7 @@ export class SqlSink implements Sink {
     this.missing = full.missing
     this.#access = new SqlAccess(store, dialect)
     this.#dialect = dialect
+    this.#seen = new Known(() => findTarget(this.#access, full))
     this.#known = new Known(() => this.#prepare(full))
     this.#changing = new RowChanges(this.#access, (work) => this.#known.use(work))
   }
@@ -51,7 +48,15 @@ export class SqlSink implements Sink {
   }
 
   async location(): Promise<string> {
-    return (await this.#known.get()).found.location
+    return (await this.#see()).found.location
+  }
+
+  async tableNames(): Promise<string> {
+    return nameOfTarget(await this.#see())
+  }
+
+  #see(): Promise<TargetPlace> {
+    return this.#known.found ?? this.#seen.get()
   }
 
   read(place: LedgerPlace, ids: readonly string[]): Promise<Snapshot> {
@@ -127,8 +132,9 @@ export class SqlSink implements Sink {
   }
 
   async #prepare(target: FullTarget): Promise<TargetPlace> {
-    const place = await prepareTarget(this.#access, target)
+    const place = await findTarget(this.#access, target)
     const { schema } = place.found
+    await makeRefused(this.#access, place)
     await this.#access.make([schema, 'perilune_ledger'], this.#dialect.ledger(schema))
     const own = ['perilune_ledger', 'perilune_refused'].map((name) => [schema, name] as const)
     await checkShowsRows(this.#access, target, own)

@@ -27,8 +27,8 @@ export function checkTarget({ name, hiding }: Dialect, target: Target, prefix = 
   return { table, id, value, missing, rowLevelSecurity }
 }
 
-/** Throws SinkError. */
-export async function prepareTarget(access: SqlAccess, target: FullTarget): Promise<TargetPlace> {
+/** Looks at the table, and creates nothing. Throws SinkError. */
+export async function findTarget(access: SqlAccess, target: FullTarget): Promise<TargetPlace> {
   const { table, id, value } = target
   const { found, columns } = await access.find(table)
   const [idColumn, valueColumn] = [columnOf(columns, table, id), columnOf(columns, table, value)]
@@ -47,9 +47,18 @@ export async function prepareTarget(access: SqlAccess, target: FullTarget): Prom
   if (creates) checkInserts(columns, target)
   await access.checkTakesRows(table, found)
   await checkShowsRows(access, target, [[found.schema, found.name]])
-  await access.make([found.schema, 'perilune_refused'], access.dialect.refused.table(found.schema))
   const isNumbered = [...columns.values()].some((column) => column.isNumbered && column !== idColumn)
   return { ...target, found, idColumn: { ...idColumn, makesZero: creates && idColumn.makesZero }, isNumbered }
+}
+
+/** The table with its columns, as all processes name it: `items (id, votes)`. */
+export function nameOfTarget({ found, id, value }: TargetPlace): string {
+  return `${found.name} (${id}, ${value})`
+}
+
+/** Throws SinkError. */
+export async function makeRefused(access: SqlAccess, { found: { schema } }: TargetPlace): Promise<void> {
+  await access.make([schema, 'perilune_refused'], access.dialect.refused.table(schema))
 }
 
 /** Throws SinkError. */
