@@ -67,9 +67,9 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
     const admission = await policy.admit(incomingOf(context.req.raw, options, { maxBytes, readBody }))
     if (admission.status === 'answered') return answer(context, admission.answer)
     if (admission.status === 'pass') return proceed(next)
-    const { recording } = admission
+    const { recording, within } = admission
     try {
-      await next()
+      await within(next)
       if (isUnanswered(context)) {
         await recording.free()
         return undefined
@@ -99,11 +99,11 @@ export function responseCache(
       if (isUnanswered(context) || isByNode(context)) return undefined
       return put(context, withHeaders(context.res, admitted.headers))
     }
-    const { begun, headers } = admitted
+    const { begun, headers, within } = admitted
     const recording = decidedBy(context, begun)
     try {
       context.req.raw = withoutConditions(request)
-      await next()
+      await within(next)
       if (isUnanswered(context)) {
         begun.fail()
         return undefined

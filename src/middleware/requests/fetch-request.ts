@@ -1,7 +1,6 @@
 // The parts of a fetch request that the middleware uses.
 
 import { fingerprintOf } from '../../once/once.ts'
-import { handOn } from '../policies/begun-for.ts'
 import { readBounded } from '../responses/bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
@@ -49,7 +48,6 @@ export function withoutConditions(request: Request): Request {
   if (CONDITIONS.every((name) => !request.headers.has(name))) return request
   const whole = new Request(request)
   for (const name of CONDITIONS) whole.headers.delete(name)
-  handOn(request, whole)
   return whole
 }
 
