@@ -16,7 +16,7 @@ const MEBIBYTE = 1024 * 1024
 const LETTER = JSON.stringify('x'.repeat(16 * MEBIBYTE))
 const never = new AbortController().signal
 
-/** Answers as soon as a connection is open, and reads nothing until it is told to. */
+/** Answers as soon as a connection is open, and reads nothing until the test reads. */
 async function unreading(answer: string): Promise<{ port: number; met: Promise<Socket> }> {
   const server = createServer({ pauseOnConnect: true })
   server.listen(0, '127.0.0.1')
