@@ -174,8 +174,10 @@ export class Agenda {
     } catch (error) {
       if (!isStoreFull(error)) throw error
       if (job.attempt === 1) this.#parts.onError(error)
-      const delay = Math.min(FIRST_PAUSE_MS * 2 ** (job.attempt - 1), LAST_PAUSE_MS)
-      await job.retry({ delay: `${delay}ms`, kind: 'store-full' })
+      const delayMs = FIRST_PAUSE_MS * 2 ** (job.attempt - 1)
+      if (delayMs < LAST_PAUSE_MS) await job.retry({ delay: `${delayMs}ms`, kind: 'store-full' })
+      // Not counted, so that it never has its last attempt, however long the server is full.
+      else await job.release({ delay: `${LAST_PAUSE_MS}ms` })
     }
   }
 

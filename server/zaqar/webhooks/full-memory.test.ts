@@ -132,7 +132,8 @@ test('an idle subscription begins when a full server has room again', async () =
   await subscribeAndConfirm(app, receiver)
   await post(app, 'late')
   await app.client.config('SET', 'maxmemory', '1')
-  await sleep(4000)
+  // Longer than its first tries take.
+  await sleep(9000)
   expect(receiver.received.filter(isNotification)).toEqual([])
 
   await app.client.config('SET', 'maxmemory', '0')
