@@ -2,7 +2,9 @@
 
 import type { Redis } from 'ioredis'
 import { DriverError, type Perilune } from 'perilune'
-import { refusalOfWrites } from './writability.ts'
+import { greetingOf } from './greeting.ts'
+import { lackOfRights, mayNotRun } from './rights.ts'
+import { probesOf, refusalOfWrites } from './writability.ts'
 
 const PATIENCE_MS = 1000
 
@@ -14,8 +16,15 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['BUSY', 'Redis is busy with a script'],
   ['LOADING', 'Redis is loading its data'],
   ['MASTERDOWN', 'Redis is a replica that has lost its primary'],
-  ['NOAUTH', 'Redis wants a password, and REDIS_URL has none'],
+  ['NOAUTH', 'Redis wants a password, and REDIS_URL has none, or the default user is switched off'],
+  [
+    'WRONGPASS',
+    'Redis refuses the user name or password of REDIS_URL: they are wrong, or the user is switched off',
+  ],
+  ['NOPERM', mayNotRun(['PING'])],
 ])
+
+const CROWDED = 'Redis takes no more connections: it has as many as its maxclients allows'
 
 const LOADING = 'the scripts are not loaded yet'
 const FORBIDDEN = 'this user of Redis lacks a right that the scripts need; docs/compatibility.md names them'
@@ -58,9 +67,12 @@ export class Readiness {
   async reason(): Promise<string | null> {
     const trouble = this.#engineObstacle() ?? (await this.#refusal())
     if (trouble !== null) return trouble
-    if (!(await inTime(this.#load()))) return this.#obstacle
-    const refusal = await this.#refusalOfWrites()
+    const probes = probesOf(this.#namespace)
+    const refusal =
+      (await orSilent(refusalOfWrites(this.#client, probes))) ??
+      (await orSilent(lackOfRights(this.#client, [...probes.values()])))
     if (refusal !== null) return refusal
+    if (!(await inTime(this.#load()))) return this.#obstacle
     const obstacles = await Promise.all(this.#needs.map(obstacleTo))
     return obstacles.find((obstacle) => obstacle !== null) ?? null
   }
@@ -71,19 +83,25 @@ export class Readiness {
   }
 
   async #refusal(): Promise<string | null> {
+    const { status, options } = this.#client
+    let isCrowded = false
+    const ending = new AbortController()
+    if (status !== 'ready') {
+      const greeting = greetingOf(options, ending.signal)
+      void greeting.then((said) => (isCrowded = said.includes('max number of clients')))
+    }
+    const refusal = await this.#refusalOfPing()
+    ending.abort()
+    return refusal === SILENT && isCrowded ? CROWDED : refusal
+  }
+
+  async #refusalOfPing(): Promise<string | null> {
     let words = SILENT
     const asked = this.#client.ping().catch((error: unknown) => {
       words = REFUSALS.get(String(error instanceof Error && error.message).split(' ', 1)[0] ?? '') ?? SILENT
       throw error
     })
     return (await inTime(asked)) ? null : words
-  }
-
-  async #refusalOfWrites(): Promise<string | null> {
-    let refusal: string | null = SILENT
-    const asked = refusalOfWrites(this.#client, this.#namespace).then((reason) => (refusal = reason))
-    await inTime(asked)
-    return refusal
   }
 
   #load(): Promise<void> {
@@ -95,6 +113,13 @@ export class Readiness {
     })
     return loading
   }
+}
+
+/** The reason that was found in time. */
+async function orSilent(asked: Promise<string | null>): Promise<string | null> {
+  let reason: string | null = SILENT
+  await inTime(asked.then((found) => (reason = found)))
+  return reason
 }
 
 async function obstacleTo(need: Prerequisite): Promise<string | null> {

@@ -2,6 +2,7 @@
 // accepts it, because acks, releases and removals still work there.
 
 import type { Redis } from 'ioredis'
+import { mayNotRun } from './rights.ts'
 
 const STRUCTURES = [
   'autocomplete',
@@ -28,11 +29,19 @@ const REFUSALS: ReadonlyMap<string, string> = new Map([
   ['CLUSTERDOWN', 'Redis is a cluster that is down: some of its slots are served by no node'],
 ])
 
+/** An absent key of each structure. */
+export function probesOf(namespace: string): ReadonlyMap<string, string> {
+  return new Map(STRUCTURES.map((structure) => [structure, `${namespace}:{${structure}:readiness}:never`]))
+}
+
 /** Null if all are accepted, otherwise the reason. */
-export async function refusalOfWrites(client: Redis, namespace: string): Promise<string | null> {
+export async function refusalOfWrites(
+  client: Redis,
+  probes: ReadonlyMap<string, string>,
+): Promise<string | null> {
   const refusals = await Promise.all(
-    STRUCTURES.map((structure) =>
-      client.hdel(`${namespace}:{${structure}:readiness}:never`, 'never').then(
+    [...probes].map(([structure, key]) =>
+      client.hdel(key, 'never').then(
         () => null,
         (error: unknown) => explain(structure, error),
       ),
@@ -44,6 +53,7 @@ export async function refusalOfWrites(client: Redis, namespace: string): Promise
 function explain(structure: string, error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const word = message.split(' ', 1)[0] ?? ''
+  if (word === 'NOPERM' && message.includes("run the 'hdel' command")) return mayNotRun(['HDEL'])
   if (word === 'NOPERM') {
     return `this user of Redis lacks the right to write keys of ${structure}; docs/compatibility.md names what it needs`
   }

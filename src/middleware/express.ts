@@ -51,8 +51,9 @@ export function idempotency<Request extends ExpressRequest>(
   return async (request, response, next) => {
     const admission = await policy.admit(incomingOf(request, options, maxBytes))
     if (admission.status === 'answered') return send(response, admission.answer)
-    if (admission.status === 'begun') record(response, admission.recording, maxBytes)
-    next()
+    if (admission.status === 'pass') return next()
+    record(response, admission.recording, maxBytes)
+    admission.within(next)
   }
 }
 
@@ -67,11 +68,10 @@ export function responseCache<Request extends ExpressRequest>(
     const admitted = await policy.lookUp(askedOf(request), request)
     if (admitted.status === 'answered') return send(response, admitted.answer)
     lay(response, admitted)
-    if (admitted.status === 'begun') {
-      forgetConditions(request)
-      keepWhole(response, admitted.begun, maxBytes)
-    }
-    next()
+    if (admitted.status === 'pass') return next()
+    forgetConditions(request)
+    keepWhole(response, admitted.begun, maxBytes)
+    admitted.within(next)
   }
 }
 

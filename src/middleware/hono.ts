@@ -64,12 +64,14 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
   const { maxBytes } = policy
   return async (context, next) => {
     const readBody = () => bodyOf(context.req, maxBytes)
-    const admission = await policy.admit(incomingOf(context.req.raw, options, { maxBytes, readBody }))
+    const admission = await policy.admit(
+      incomingOf(context.req.raw, options, { maxBytes, readBody, target: targetOf(context) }),
+    )
     if (admission.status === 'answered') return answer(context, admission.answer)
     if (admission.status === 'pass') return proceed(next)
-    const { recording } = admission
+    const { recording, within } = admission
     try {
-      await next()
+      await within(next)
       if (isUnanswered(context)) {
         await recording.free()
         return undefined
@@ -92,18 +94,18 @@ export function responseCache(
   const { maxBytes } = policy
   return async (context, next) => {
     const request = context.req.raw
-    const admitted = await policy.lookUp(askedOf(request), request)
+    const admitted = await policy.lookUp(askedOf(request, targetOf(context)), request)
     if (admitted.status === 'answered') return answer(context, admitted.answer)
     if (admitted.status === 'pass') {
       await next()
       if (isUnanswered(context) || isByNode(context)) return undefined
       return put(context, withHeaders(context.res, admitted.headers))
     }
-    const { begun, headers } = admitted
+    const { begun, headers, within } = admitted
     const recording = decidedBy(context, begun)
     try {
       context.req.raw = withoutConditions(request)
-      await next()
+      await within(next)
       if (isUnanswered(context)) {
         begun.fail()
         return undefined
@@ -118,6 +120,14 @@ export function responseCache(
       throw error
     }
   }
+}
+
+/** What the client asked for, on Node. The URL of a mounted app's request lacks the path of the mount. */
+function targetOf({ env }: HonoContext): string | undefined {
+  const { incoming } = (env ?? {}) as { readonly incoming?: { originalUrl?: unknown; url?: unknown } }
+  // Express shortens `url`.
+  const target = incoming?.originalUrl ?? incoming?.url
+  return typeof target === 'string' ? target : undefined
 }
 
 type Sent = SendsHead & { readonly headersSent?: boolean }

@@ -61,9 +61,10 @@ export function withIdempotency<Rest extends readonly unknown[]>(
     const admission = await policy.admit(incomingOf(request, options, { maxBytes }))
     if (admission.status === 'pass') return handler(request, ...rest)
     if (admission.status === 'answered') return toResponse(admission.answer)
-    const { recording } = admission
+    const { recording, within } = admission
     try {
-      return await keepResponse(recording, await handler(request, ...rest), maxBytes)
+      const response = await within(() => handler(request, ...rest))
+      return await keepResponse(recording, response, maxBytes)
     } catch (error) {
       await recording.free()
       throw error
@@ -88,9 +89,9 @@ export function withResponseCache<Rest extends readonly unknown[]>(
     if (admitted.status === 'answered')
       return toResponse(admitted.answer, { whole: request.method !== 'HEAD' })
     if (admitted.status === 'pass') return withHeaders(await handler(request, ...rest), admitted.headers)
-    const { begun, headers } = admitted
+    const { begun, headers, within } = admitted
     try {
-      const response = await handler(withoutConditions(request), ...rest)
+      const response = await within(() => handler(withoutConditions(request), ...rest))
       return withHeaders(await keepResponse(begun, response, maxBytes), headers)
     } catch (error) {
       begun.fail()

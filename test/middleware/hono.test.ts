@@ -6,6 +6,7 @@ import { once as event } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type HttpBindings, serve } from '@hono/node-server'
 import { type Context, Hono, type Next } from 'hono'
+import { cors } from 'hono/cors'
 import { timeout } from 'hono/timeout'
 import { validator } from 'hono/validator'
 import { idempotency, rateLimit, responseCache } from 'perilune/hono'
@@ -226,3 +227,23 @@ test.each(['idempotency', 'responseCache'])(
     expect(response.headers.get('etag') ?? response.headers.get('cache-control')).toBe(null)
   },
 )
+
+test('CORS headers set inside of a cache are kept for each origin, if the options name them', async () => {
+  const { redis } = setup()
+  const origins = ['https://shop.example', 'https://admin.example']
+  const app = new Hono()
+  const named = { vary: ['origin'], keepHeaders: ['access-control-allow-origin'] }
+  app.use(responseCache(redis.cache<KeptResponse>(randomUUID(), { ttl: '1h' }), named))
+  app.use(cors({ origin: origins }))
+  let runs = 0
+  app.get('/', (context) => context.text(`run ${(runs += 1)}`))
+
+  const got: unknown[] = []
+  for (const origin of [...origins, ...origins]) {
+    const response = await app.request('/', { headers: { origin } })
+    got.push([await response.text(), response.headers.get('access-control-allow-origin')])
+  }
+
+  const first = origins.map((origin, at) => [`run ${at + 1}`, origin])
+  expect(got).toEqual([...first, ...first])
+})

@@ -5,6 +5,7 @@ import { once as event } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import type { Cache, Once } from 'perilune'
@@ -45,12 +46,22 @@ async function startExpress({ once, cache, ran }: Stores): Promise<Ask> {
     forExpress.responseCache(cache, { tags: () => ['own'] }),
   ]
   app.all('/', ...own, (_request: unknown, response: { json(value: unknown): void }) => response.json(ran()))
+  return served(app)
+}
+
+async function served(app: RequestListener): Promise<Ask> {
   const server = createServer(app).listen(0, '127.0.0.1')
   await event(server, 'listening')
   onTestFinished(() => void server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return asking((method, headers) => fetch(url, { method, headers }))
+}
+
+function asking(
+  send: (method: string, headers: Record<string, string>) => Response | Promise<Response>,
+): Ask {
   return async (method, headers) => {
-    const response = await fetch(url, { method, headers })
+    const response = await send(method, headers)
     return { status: response.status, body: await response.text() }
   }
 }
@@ -84,10 +95,7 @@ async function startHono({ once, cache, ran }: Stores): Promise<Ask> {
   ]
   app.use(...own)
   app.all('/', (context) => context.json(ran()))
-  return async (method, headers) => {
-    const response = await app.request('/', { method, headers })
-    return { status: response.status, body: await response.text() }
-  }
+  return asking((method, headers) => app.request('/', { method, headers }))
 }
 
 async function startFetch({ once, cache, ran }: Stores): Promise<Ask> {
@@ -97,10 +105,61 @@ async function startFetch({ once, cache, ran }: Stores): Promise<Ask> {
     withResponseCache(cache, { tags: () => ['own'] }, async () => Response.json(ran())),
   )
   const handle = withIdempotency(once, {}, withResponseCache(cache, {}, own))
-  return async (method, headers) => {
-    const response = await handle(new Request('http://localhost/', { method, headers }))
-    return { status: response.status, body: await response.text() }
-  }
+  return asking((method, headers) => handle(new Request('http://localhost/', { method, headers })))
+}
+
+/** Another `Request`, as middleware makes it that adds a header. */
+function renewed(request: Request): Request {
+  return new Request(request, { headers: { ...Object.fromEntries(request.headers), 'x-user': 'ada' } })
+}
+
+async function startRenewingHono({ once, cache, ran }: Stores): Promise<Ask> {
+  const app = new Hono()
+  app.use(forHono.idempotency(once), forHono.responseCache(cache))
+  app.use(async (context, next) => {
+    context.req.raw = renewed(context.req.raw)
+    await next()
+  })
+  app.use(forHono.idempotency(once, { required: true }), forHono.responseCache(cache))
+  app.all('/', (context) => context.json(ran()))
+  return asking((method, headers) => app.request('/', { method, headers }))
+}
+
+const key = (): string => 'page'
+
+/** An app that gets another `Request` than the app around it. */
+function innerApp({ once, cache, ran }: Stores): Hono {
+  const app = new Hono()
+  app.use(forHono.idempotency(once, { required: true }), forHono.responseCache(cache, { key }))
+  return app.all('/', (context) => context.json(ran()))
+}
+
+async function startMountedHono(stores: Stores): Promise<Ask> {
+  const app = new Hono()
+  app.use(forHono.idempotency(stores.once), forHono.responseCache(stores.cache, { key }))
+  app.mount('/inner', innerApp(stores).fetch)
+  return asking((method, headers) => app.request('/inner', { method, headers }))
+}
+
+async function startHonoInExpress(stores: Stores): Promise<Ask> {
+  const app = express()
+  app.use(forExpress.idempotency(stores.once), forExpress.responseCache(stores.cache, { key }))
+  app.use(getRequestListener(innerApp(stores).fetch))
+  return served(app)
+}
+
+async function startRenewingFetch({ once, cache, ran }: Stores): Promise<Ask> {
+  const own = withIdempotency(
+    once,
+    { required: true },
+    withResponseCache(cache, {}, async () => Response.json(ran())),
+  )
+  const handle = withIdempotency(
+    once,
+    {},
+    withResponseCache(cache, {}, (request) => own(renewed(request))),
+  )
+  return asking((method, headers) => handle(new Request('http://localhost/', { method, headers })))
 }
 
 describe.each([
@@ -108,6 +167,10 @@ describe.each([
   ['Fastify', startFastify],
   ['Hono', startHono],
   ['fetch', startFetch],
+  ['Hono with another Request in between', startRenewingHono],
+  ['an app that Hono mounts', startMountedHono],
+  ['a Hono app in Express', startHonoInExpress],
+  ['fetch with another Request in between', startRenewingFetch],
 ] satisfies [string, Start][])('%s: a store that is used twice on a route', (_name, start) => {
   async function started(): Promise<Ask> {
     const { redis, once } = setup()
@@ -136,4 +199,22 @@ describe.each([
     expect(await ask('POST', { 'idempotency-key': 'k' })).toEqual({ status: 200, body: '1' })
     expect((await ask('POST', {})).status).toBe(400)
   })
+})
+
+test('requests that a handler sends to its own app at once under one key do not run twice', async () => {
+  const { once } = setup()
+  let runs = 0
+  const app = new Hono()
+  app.use(forHono.idempotency(once))
+  const send = (path: string, own: string) =>
+    app.request(path, { method: 'POST', headers: { 'idempotency-key': own } })
+  app.post('/order', (context) => context.json((runs += 1)))
+  app.post('/batch', async (context) => {
+    const answers = await Promise.all([send('/order', 'order'), send('/order', 'order')])
+    return context.json(answers.map(({ status }) => status).toSorted((a, b) => a - b))
+  })
+
+  const answer = await send('/batch', 'batch')
+
+  expect([runs, await answer.json()]).toEqual([1, [200, 409]])
 })

@@ -26,7 +26,7 @@ export interface Progress {
    * it.
    */
   readonly since: string
-  /** Pushes that were read and failed so far, to be retried; at most MAX_OPEN. */
+  /** Pushes that were read, and failed so far or wait for room for their dead letters; at most MAX_OPEN. */
   readonly open: readonly OpenPush[]
   /** Whether its receiver was slow with the newest letter, or has not accepted any yet. */
   readonly slow: boolean
@@ -41,6 +41,8 @@ export interface OpenPush {
   /** Number of tries. */
   readonly tries: number
   readonly dueAtMs: number
+  /** It was given up and is not sent any more; how often its dead letter could not be stored. */
+  readonly unstored?: number
 }
 
 /** A failing subscriber has so many pushes retried next to new ones; after that, later pushes wait. */

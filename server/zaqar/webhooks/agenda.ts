@@ -9,6 +9,7 @@
 
 import { type ClaimedJob, DriverError, type Perilune, type Queue, type Worker } from 'perilune'
 import { feedName, type QueuePlace, placeOf } from '../queues/place.ts'
+import { ForRoom } from './for-room.ts'
 import type { SubscriberQuestion } from '../subscriptions/letter.ts'
 
 export interface TendJob {
@@ -67,6 +68,9 @@ export interface AgendaParts {
 
 // When the jobs of a process that died are taken over.
 const LEASE = '10s'
+// A queue whose subscriptions find no room for their turns is tended again, at the latest after the longer time.
+const FIRST_PAUSE_MS = 500
+const LAST_PAUSE_MS = 5000
 // A job that fails is retried as long as there is work to do.
 const PATIENT = { maxAttempts: 65_535, backoff: { kind: 'exponential', base: '1s', max: '30s' } } as const
 
@@ -74,6 +78,7 @@ export class Agenda {
   readonly #parts: AgendaParts
   readonly #quick: Queue<Jobs>
   readonly #slow: Queue<Jobs>
+  readonly #forRoom = new ForRoom((place) => this.tendAfter(place, 0, 0))
   #workers: Worker<Jobs>[] = []
 
   constructor(parts: AgendaParts) {
@@ -88,7 +93,8 @@ export class Agenda {
     this.#workers = [this.#quick, this.#slow].map((queue) =>
       queue.work(
         {
-          tend: ({ payload }) => handlers.tend(placeOf(payload.queue), payload.round),
+          tend: (job) =>
+            this.#untilRoom(job, () => handlers.tend(placeOf(job.payload.queue), job.payload.round)),
           push: (job) => quietly(job, () => handlers.push(this.#turn(queue, job))),
           ask: (job) => quietly(job, () => handlers.ask(this.#turn(queue, job), job.payload)),
         },
@@ -99,12 +105,13 @@ export class Agenda {
 
   /** Claims nothing new. Running jobs may end within the limit; then they are given back, for after the next start. */
   async close(withinMs: number): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.close({ within: `${withinMs}ms` })))
+    const workers = this.#workers.map((worker) => worker.close({ within: `${withinMs}ms` }))
+    await Promise.all([this.#forRoom.close(), ...workers])
   }
 
-  /** At once, even if it was scheduled for later. */
+  /** At once, even if it was scheduled for later; on a full server as soon as it has room. */
   tendNow(place: QueuePlace): Promise<void> {
-    return this.tendAfter(place, 0, 0)
+    return this.#orForRoom(place, () => this.tendAfter(place, 0, 0))
   }
 
   /** At that time, even if it was scheduled for another. */
@@ -126,6 +133,11 @@ export class Agenda {
     )
   }
 
+  /** On a full server the queue is tended as soon as there is room. */
+  pushOrTend(place: QueuePlace, target: PushTarget): Promise<void> {
+    return this.#orForRoom(place, () => this.push(place, [target]))
+  }
+
   /** Ends a turn whose subscriber has another one in the same queue. */
   async nextTurn({ place, job }: WebhookTurn, target: PushTarget): Promise<void> {
     const given = { delay: `${Math.max(1, Math.ceil(target.delayMs))}ms` } as const
@@ -144,6 +156,29 @@ export class Agenda {
     const tries = (question.tries ?? 0) + job.attempt
     const next = { ...askJob({ ...question, tries }), delay }
     await followed(job, next, () => job.retry({ delay, kind: 'not-taken' }))
+  }
+
+  async #orForRoom(place: QueuePlace, enqueue: () => Promise<void>): Promise<void> {
+    try {
+      await enqueue()
+    } catch (error) {
+      if (!isStoreFull(error)) throw error
+      this.#forRoom.add(place)
+    }
+  }
+
+  /** Other failures are rarer, and may take longer. */
+  async #untilRoom(job: ClaimedJob, tend: () => Promise<void>): Promise<void> {
+    try {
+      await tend()
+    } catch (error) {
+      if (!isStoreFull(error)) throw error
+      if (job.attempt === 1) this.#parts.onError(error)
+      const delayMs = FIRST_PAUSE_MS * 2 ** (job.attempt - 1)
+      if (delayMs < LAST_PAUSE_MS) await job.retry({ delay: `${delayMs}ms`, kind: 'store-full' })
+      // Not counted, so that it never has its last attempt, however long the server is full.
+      else await job.release({ delay: `${LAST_PAUSE_MS}ms` })
+    }
   }
 
   async #tend(place: QueuePlace, round: number, delayMs: number, replace: boolean): Promise<void> {

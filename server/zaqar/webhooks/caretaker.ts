@@ -46,13 +46,13 @@ export class Caretaker {
     const end = await pushes.end(place)
     const nowMs = await subscriptions.clock.nowMs()
     const found = await this.#find(place, nowMs)
-    if (found.areSomeOver) await subscriptions.tidy(place)
-    // Before any write: a server out of memory accepts no more jobs until something was removed.
+    // Before anything that needs room: a full server accepts no more jobs, and no lock, until something was removed.
     const trimmed = await pushes.trim(place, floorOf(found, end))
     await agenda.push(
       place,
       found.active.flatMap(({ id, subscription }) => targetOf(id, subscription, end, nowMs)),
     )
+    if (found.areSomeOver) await subscriptions.tidy(place)
     const next = nextOf(found, end, trimmed, { round, nowMs })
     if (next !== null) await agenda.tendLater(place, next.round, next.delayMs)
   }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { QueuePlace } from '../queues/place.ts'
 import { type Agenda, isStoreFull, type PushTarget, type WebhookTurn } from './agenda.ts'
 import { Budget, type BudgetShare } from './budget.ts'
+import { type DeadLetters, giveUp } from './given-up.ts'
 import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
 import type { Addressee, LetterResult, LetterSender } from './letter-sender.ts'
@@ -32,11 +33,18 @@ export interface CourierParts {
     letters: Budget,
   ) => Promise<Addressee>
   readonly sender: LetterSender
-  readonly giveUp: (to: Addressee, push: Push, why: string) => Promise<void>
+  readonly deadLetters: DeadLetters
+}
+
+/** A push whose turn it is: to be sent, or to become a dead letter. */
+interface Try {
+  readonly push: Push
+  readonly tries: number
+  readonly unstored: number | undefined
 }
 
 interface Batch {
-  readonly tries: readonly { readonly push: Push; readonly tries: number }[]
+  readonly tries: readonly Try[]
   /** Of the pushes to be retried, missing ones are left out. */
   readonly rest: readonly OpenPush[]
   readonly marker: string
@@ -100,7 +108,7 @@ export class Courier {
     if (next?.hurries) return
     // A post until then may have relied on this turn.
     const news = await this.#next(place, id, subscription)
-    if (news !== null && (next === null || news.hurries)) await this.#parts.agenda.push(place, [news])
+    if (news !== null && (next === null || news.hurries)) await this.#parts.agenda.pushOrTend(place, news)
   }
 
   /** False if the server is out of memory. */
@@ -132,11 +140,16 @@ export class Courier {
     const batch = await this.#nextBatch(to, progress, isSlow)
     try {
       if (batch.tries.length === 0) return passedOver(progress, batch)
-      const tried = await Promise.all(batch.tries.map(({ push }) => this.#parts.sender.send(to, push.body)))
+      const tried = await Promise.all(batch.tries.map((each) => this.#send(to, each)))
       return await this.#settle(to, progress, batch, tried)
     } finally {
       batch.share.release()
     }
+  }
+
+  /** Null if it was given up before. */
+  async #send(to: Addressee, { push, unstored }: Try): Promise<LetterResult | null> {
+    return unstored === undefined ? this.#parts.sender.send(to, push.body) : null
   }
 
   /** Retries first, and then new pushes, as long as not too many have failed. */
@@ -158,8 +171,11 @@ export class Courier {
             )
       const page = room <= 0 ? null : await pushes.read(to.place, progress.marker, room)
       const fresh = (page?.messages ?? []).filter((push) => cameAfter(push, progress.since))
-      const tries = new Map(due.map((open) => [open.id, open.tries]))
-      const all = [...again, ...fresh].map((push) => ({ push, tries: tries.get(push.id) ?? 0 }))
+      const known = new Map(due.map((open) => [open.id, open]))
+      const all = [...again, ...fresh].map((push) => {
+        const { tries = 0, unstored } = known.get(push.id) ?? {}
+        return { push, tries, unstored }
+      })
       share.shrinkTo(all.reduce((bytes, { push }) => bytes + Buffer.byteLength(push.body), 0))
       return { tries: all, rest, marker: page?.next ?? progress.marker, share }
     } catch (error) {
@@ -172,21 +188,30 @@ export class Courier {
     to: Addressee,
     progress: Progress,
     { tries, rest, marker }: Batch,
-    tried: readonly LetterResult[],
+    tried: readonly (LetterResult | null)[],
   ): Promise<Progress> {
     const nowMs = await this.#parts.subscriptions.clock.nowMs()
     const open = [...rest]
-    for (const [at, { push, tries: before }] of tries.entries()) {
+    for (const [at, { push, tries: before, unstored }] of tries.entries()) {
       const { result, why = '' } = tried[at] ?? {}
       if (result === 'delivered') continue
-      const again = { id: push.id, marker: push.cursor ?? '' }
+      const again = { id: push.id, marker: push.cursor ?? '', tries: before }
       const delay = result === 'failed' ? to.delays[before] : undefined
       // A push that was cut off does not count as a try: in the slow queue it has its full time.
-      if (result === 'late') open.push({ ...again, tries: before, dueAtMs: nowMs })
-      else if (delay === undefined) await this.#parts.giveUp(to, push, why)
-      else open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
+      if (result === 'late') open.push({ ...again, dueAtMs: nowMs })
+      else if (delay !== undefined) open.push({ ...again, tries: before + 1, dueAtMs: nowMs + delay * 1000 })
+      else {
+        const given = await giveUp(this.#parts.deadLetters, to, push, { why, before: unstored })
+        if (given !== null) open.push({ ...again, unstored: given.unstored, dueAtMs: nowMs + given.pauseMs })
+      }
     }
-    return { ...progress, marker, open, slow: tried.some((each) => each.slow) }
+    const sent = tried.filter((each) => each !== null)
+    return {
+      ...progress,
+      marker,
+      open,
+      slow: sent.length === 0 ? progress.slow : sent.some((each) => each.slow),
+    }
   }
 
   async #note({ place, id }: Pick<Addressee, 'place' | 'id'>, progress: Progress): Promise<boolean> {

@@ -71,20 +71,16 @@ export class LetterSender {
       onError(new LetterTooLargeError(to, bytes, maxBytes))
       return { result: 'refused', slow: false, why: 'it is too large' }
     }
+    const url = new URL(subscription.subscriber)
     const share = await letters.take(to.place.tenant.scope, bytes, signal)
-    try {
-      const beganAt = performance.now()
-      const url = new URL(subscription.subscriber)
-      const patienceMs = to.isSlow ? timeoutMs : Math.min(timeoutMs, SLOW_MS)
-      let why = ''
-      const onFailure = (reason: string): void => void (why = reason)
-      const terms = { timeoutMs: patienceMs, allowed, signal, onFailure }
-      const outcome = await postLetter(url, form.write(message), terms)
-      const slow = outcome === 'late' || performance.now() - beganAt > SLOW_MS
-      return { result: resultOf(outcome, patienceMs < timeoutMs), slow, why }
-    } finally {
-      share.release()
-    }
+    const beganAt = performance.now()
+    const patienceMs = to.isSlow ? timeoutMs : Math.min(timeoutMs, SLOW_MS)
+    let why = ''
+    const onFailure = (reason: string): void => void (why = reason)
+    const terms = { timeoutMs: patienceMs, allowed, signal, onFailure, onDropped: share.release }
+    const outcome = await postLetter(url, form.write(message), terms)
+    const slow = outcome === 'late' || performance.now() - beganAt > SLOW_MS
+    return { result: resultOf(outcome, patienceMs < timeoutMs), slow, why }
   }
 }
 

@@ -21,6 +21,11 @@ export interface WebhookTerms {
   readonly signal?: AbortSignal
   /** Receives why it was not delivered. */
   readonly onFailure?: (why: string) => void
+  /**
+   * Called when the letter is not in memory any more, perhaps more than once. A receiver may answer before it has read
+   * the letter.
+   */
+  readonly onDropped?: () => void
 }
 
 const FORBIDDEN = 'its address is not one that a webhook may reach'
@@ -42,9 +47,12 @@ const MOST_INTERIM = 20
 export async function postLetter(
   url: URL,
   { headers, body }: WebhookLetter,
-  { timeoutMs, allowed, names = namesOfProcess, signal, onFailure = () => undefined }: WebhookTerms,
+  terms: WebhookTerms,
 ): Promise<PostOutcome> {
+  const { timeoutMs, allowed, names = namesOfProcess, signal } = terms
+  const { onFailure = () => undefined, onDropped = () => undefined } = terms
   if (isIP(hostOf(url)) !== 0 && !mayReach(hostOf(url), allowed)) {
+    onDropped()
     onFailure(FORBIDDEN)
     return 'forbidden'
   }
@@ -56,7 +64,7 @@ export async function postLetter(
     agent: false,
   }
   try {
-    const status = await statusInTime(url, options, body, { timeoutMs, signal })
+    const status = await statusInTime(url, options, body, { timeoutMs, signal, onDropped })
     if (status >= 200 && status < 300) return 'delivered'
     onFailure(`it answered with ${status}`)
     return 'failed'
@@ -87,19 +95,22 @@ async function statusInTime(
   url: URL,
   options: RequestOptions,
   body: string,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal | undefined },
+  { timeoutMs, signal, onDropped }: { timeoutMs: number; signal: AbortSignal | undefined; onDropped(): void },
 ): Promise<number> {
   const ending = new AbortController()
   const end = (): void => ending.abort()
   if (signal?.aborted) end()
   signal?.addEventListener('abort', end, { once: true })
-  // The rest of the answer is read until then.
+  // The rest of the letter is sent, and that of the answer read, until then.
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
     end()
   }, timeoutMs).unref()
-  const over = (): void => clearTimeout(timer)
+  const over = (): void => {
+    clearTimeout(timer)
+    onDropped()
+  }
   try {
     return await statusOf(url, { ...options, signal: ending.signal }, body, over)
   } catch (error) {
@@ -115,7 +126,6 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
   return new Promise((resolveStatus, reject) => {
     const sent = send(url, options, (answer) => {
       drain(answer)
-      answer.on('close', over)
       resolveStatus(answer.statusCode ?? 0)
     })
     let interim = 0
@@ -124,8 +134,11 @@ function statusOf(url: URL, options: RequestOptions, body: string, over: () => v
       if (interim > MOST_INTERIM) sent.destroy(new Error('it sends interim answers without an end'))
     })
     sent.on('error', reject)
-    // For an answer that switches protocols (101) Node emits only this.
-    sent.on('close', () => reject(new Error('the connection ended without an answer')))
+    sent.on('close', () => {
+      over()
+      // For an answer that switches protocols (101) Node emits only this.
+      reject(new Error('the connection ended without an answer'))
+    })
     options.signal?.addEventListener('abort', () => reject(options.signal?.reason), { once: true })
     sent.end(body)
   })

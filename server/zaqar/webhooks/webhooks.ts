@@ -70,7 +70,11 @@ export class Webhooks {
       concurrency: limits.webhookConcurrency,
       maxPushBytes: limits.maxMessagesPostSize,
       address: (turn, subscription, letters) => this.#address(turn, subscription, letters),
-      giveUp: (to, push, why) => this.#giveUp(to, push, why),
+      deadLetters: {
+        report: (to, why) => onError(gaveUp('a push', to, why)),
+        store: (to, push) => this.#storeDeadLetter(to, push),
+        reportUnstored: (to, error) => onError(unstored(to, error)),
+      },
     })
   }
 
@@ -195,10 +199,8 @@ export class Webhooks {
     )
   }
 
-  async #giveUp(to: Addressee, push: Push, why: string): Promise<void> {
-    const { perilune, registry, settings, onError } = this.#parts
-    const { place, subscription } = to
-    onError(gaveUp('a push', to, why))
+  async #storeDeadLetter({ place, subscription }: Addressee, push: Push): Promise<void> {
+    const { perilune, registry, settings } = this.#parts
     const metadata = (await registry.recall(place)) ?? {}
     const queue = metadata['_dead_letter_queue']
     if (!isQueueName(queue)) return
@@ -214,4 +216,9 @@ export class Webhooks {
 
 function gaveUp(what: string, { place, id }: Addressee, why: string): Error {
   return new Error(`gave up ${what} of ${place.queue} to subscription ${id}: ${why}`)
+}
+
+function unstored({ place, id }: Addressee, cause: unknown): Error {
+  const what = `a push of ${place.queue} to subscription ${id} waits until its dead letter can be stored`
+  return new Error(what, { cause })
 }

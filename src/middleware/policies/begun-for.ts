@@ -1,23 +1,43 @@
 // Work that a request has under way, noted by the first middleware that started it. A route may use the same store
 // twice (for all routes, and with other options for this one). The inner middleware would then wait for the outer one,
 // which waits for the inner one.
+//
+// The inner middleware may get another request object: code in between may pass on a copy, as Hono does to a mounted
+// app. So the notes follow the calls. Those of the object are for Fastify, which does not call its hooks within each
+// other, and for Express, where a parser may go on in the context of its stream.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+interface Begun {
+  readonly what: string
+  /** What was begun around it. A list would be shared with other requests that the same handler sends. */
+  readonly outer: Begun | undefined
+  isOver: boolean
+}
+
+/** Calls the rest of the middleware, and the handler. */
+export type Within = <Result>(rest: () => Result) => Result
+
+const around = new AsyncLocalStorage<Begun>()
 const begunFor = new WeakMap<object, Set<string>>()
 
 export function hasBegun(request: object, what: string): boolean {
-  return begunFor.get(request)?.has(what) === true
+  if (begunFor.get(request)?.has(what) === true) return true
+  for (let begun = around.getStore(); begun !== undefined; begun = begun.outer) {
+    if (begun.what === what && !begun.isOver) return true
+  }
+  return false
 }
 
-/** Notes `what` until `over` settles. */
-export function noteBegun(request: object, what: string, over: Promise<unknown>): void {
-  const begun = begunFor.get(request) ?? new Set()
-  begunFor.set(request, begun.add(what))
-  const forget = (): void => void begun.delete(what)
+/** Notes `what` until `over` settles, for this request and for all that is called within. */
+export function noteBegun(request: object, what: string, over: Promise<unknown>): Within {
+  const own = begunFor.get(request) ?? new Set()
+  begunFor.set(request, own.add(what))
+  const begun: Begun = { what, outer: around.getStore(), isOver: false }
+  const forget = (): void => {
+    own.delete(what)
+    begun.isOver = true
+  }
   over.then(forget, forget)
-}
-
-/** The copy of a request shares the notes of the original. */
-export function handOn(request: object, copy: object): void {
-  const begun = begunFor.get(request)
-  if (begun !== undefined) begunFor.set(copy, begun)
+  return (rest) => around.run(begun, rest)
 }

@@ -11,7 +11,7 @@ import { checkFlag, checkFunction, checkInteger, checkOptions } from '../../runt
 import { ResultNotKeptError } from '../../runtime/errors/errors.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
-import { hasBegun, noteBegun } from './begun-for.ts'
+import { hasBegun, noteBegun, type Within } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
 import { KEPT_HEADERS, ResponseRecorder, type StoredResponse } from '../responses/response-recorder.ts'
 import { returnedText } from './returned.ts'
@@ -39,7 +39,6 @@ export interface IdempotencyOptions<Request> {
 
 /** A request, as a framework adapter passes it. */
 export interface Incoming {
-  /** The same object in all middleware of one request. */
   readonly request: object
   readonly method: string
   readonly header: string | null
@@ -52,7 +51,8 @@ export interface Incoming {
 export type Admission =
   | { readonly status: 'pass' }
   | { readonly status: 'answered'; readonly answer: Answer }
-  | { readonly status: 'begun'; readonly recording: ResponseRecorder }
+  /** Call the handler by `within`. */
+  | { readonly status: 'begun'; readonly recording: ResponseRecorder; readonly within: Within }
 
 export type Store = Pick<Once<StoredResponse>, 'begin' | 'name'>
 
@@ -103,16 +103,13 @@ export class IdempotencyPolicy<Request> {
     }
     const key = parseIdempotencyKey(incoming.header)
     if (key === null) return answered(malformed())
-    const fingerprint = await incoming.fingerprint()
-    if (fingerprint === null) return answered(tooLarge())
     const subject = incoming.subject()
     const unit = subject === null ? key : fingerprintOf(subject, key)
-    const what = `once ${this.#once.name} ${unit}`
-    if (hasBegun(incoming.request, what)) return { status: 'pass' }
+    if (hasBegun(incoming.request, this.#what(unit))) return { status: 'pass' }
+    const fingerprint = await incoming.fingerprint()
+    if (fingerprint === null) return answered(tooLarge())
     try {
-      const admission = await this.#begin(incoming.method, unit, fingerprint)
-      if (admission.status === 'begun') noteBegun(incoming.request, what, admission.recording.settled)
-      return admission
+      return await this.#begin(incoming, unit, fingerprint)
     } catch (error) {
       if (isOutage(error)) return answered(unavailable())
       if (error instanceof ResultNotKeptError) return answered(notKept())
@@ -120,11 +117,14 @@ export class IdempotencyPolicy<Request> {
     }
   }
 
-  async #begin(method: string, key: string, fingerprint: string): Promise<Admission> {
-    const begun = await this.#once.begin(key, { fingerprint })
+  async #begin({ method, request }: Incoming, unit: string, fingerprint: string): Promise<Admission> {
+    const begun = await this.#once.begin(unit, { fingerprint })
     switch (begun.status) {
-      case 'started':
-        return { status: 'begun', recording: new ResponseRecorder(begun.attempt, method, this.#options) }
+      case 'started': {
+        const recording = new ResponseRecorder(begun.attempt, method, this.#options)
+        const within = noteBegun(request, this.#what(unit), recording.settled)
+        return { status: 'begun', recording, within }
+      }
       case 'replayed':
         return answered(replay(begun.result))
       case 'running':
@@ -132,6 +132,10 @@ export class IdempotencyPolicy<Request> {
       default:
         return answered(reused())
     }
+  }
+
+  #what(unit: string): string {
+    return `once ${this.#once.name} ${unit}`
   }
 }
 

@@ -13,7 +13,7 @@ import { fitName } from '../../runtime/values/fit-name.ts'
 import { isError } from '../../runtime/errors/is-error.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import type { Answer, Headers } from '../responses/answer.ts'
-import { hasBegun, noteBegun } from './begun-for.ts'
+import { hasBegun, noteBegun, type Within } from './begun-for.ts'
 import { judgeResponse, type KeepableResponse } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
@@ -46,7 +46,6 @@ export interface ResponseCacheOptions<Request> extends Freshness {
 
 /** A request, as a framework adapter passes it. */
 export interface AskedResource {
-  /** The same object in all middleware of one request, or a copy made with `handOn`. */
   readonly request: object
   readonly method: string
   /** Scheme, host and path with query: `https://shop.example/page?id=1`. */
@@ -64,7 +63,13 @@ const timeOf = ({ time }: ServersTime): number => time?.nowMs ?? Date.now()
 export type Admitted =
   | { readonly status: 'pass'; readonly headers: Headers }
   | { readonly status: 'answered'; readonly answer: Answer }
-  | { readonly status: 'begun'; readonly headers: Headers; readonly begun: BegunResponse }
+  /** Call the handler by `within`. */
+  | {
+      readonly status: 'begun'
+      readonly headers: Headers
+      readonly begun: BegunResponse
+      readonly within: Within
+    }
 
 const OPTIONS = [
   'ttl',
@@ -144,8 +149,8 @@ export class ResponseCachePolicy<Request> {
     const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
     if (kept !== null) return toAdmitted(kept, asked, this.#cache)
     // The request that began is answered by its handler.
-    noteBegun(asked.request, what, got)
-    return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun }
+    const within = noteBegun(asked.request, what, got)
+    return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun, within }
   }
 
   #keyOf(asked: AskedResource, request: Request): string {

@@ -1,7 +1,6 @@
 // The parts of a fetch request that the middleware uses.
 
 import { fingerprintOf } from '../../once/once.ts'
-import { handOn } from '../policies/begun-for.ts'
 import { readBounded } from '../responses/bounded-body.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
@@ -11,10 +10,17 @@ import { returnedText } from '../policies/returned.ts'
 /** The body; the handler can still read it. Null when it is larger than `maxBytes`. */
 export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Array | null>
 
+export interface Reading {
+  readonly maxBytes: number
+  readonly readBody?: ReadsBody
+  /** The target of the client's request, where it is known. */
+  readonly target?: string | undefined
+}
+
 export function incomingOf(
   request: Request,
   options: IdempotencyOptions<Request>,
-  { maxBytes, readBody = copyOfBody }: { readonly maxBytes: number; readonly readBody?: ReadsBody },
+  { maxBytes, readBody = copyOfBody, target }: Reading,
 ): Incoming {
   return {
     request,
@@ -26,22 +32,34 @@ export function incomingOf(
         return returnedText('fingerprint', await options.fingerprint(request))
       const body = await readBody(request, maxBytes)
       if (body === null) return null
-      const { pathname, search } = new URL(request.url)
       const parts = partsOf(body, request.headers.get('content-type'))
-      return fingerprintOf(request.method, `${pathname}${search}`, ...parts)
+      return fingerprintOf(request.method, pathOf(new URL(request.url), target), ...parts)
     },
   }
 }
 
-export function askedOf(request: Request): AskedResource {
-  const { method, url, headers } = request
-  const { protocol, host, pathname, search } = new URL(url)
+export function askedOf(request: Request, target?: string): AskedResource {
+  const { method, headers } = request
+  const url = new URL(request.url)
   return {
     request,
     method,
-    place: `${protocol}//${host}${pathname}${search}`,
+    place: `${url.protocol}//${url.host}${pathOf(url, target)}`,
     header: (name) => headers.get(name),
   }
+}
+
+/**
+ * The path with query. A framework that mounts an app shortens it, and other code may rewrite it: then the client's own
+ * one is added. No URL has a space.
+ */
+function pathOf({ pathname, search }: URL, target: string | undefined): string {
+  const path = `${pathname}${search}`
+  if (target === undefined) return path
+  const text = target.startsWith('/') ? `http://host${target}` : target
+  const whole = URL.canParse(text) ? new URL(text) : null
+  const wanted = whole === null ? target : `${whole.pathname}${whole.search}`
+  return wanted === path ? path : `${path} of ${wanted}`
 }
 
 /** The handler must make the whole response, because it will be stored. */
@@ -49,7 +67,6 @@ export function withoutConditions(request: Request): Request {
   if (CONDITIONS.every((name) => !request.headers.has(name))) return request
   const whole = new Request(request)
   for (const name of CONDITIONS) whole.headers.delete(name)
-  handOn(request, whole)
   return whole
 }
 
