@@ -1,11 +1,24 @@
 import type { Contract, OperationContract, ShippedContract, ShippedOperation } from './contract.ts'
 import { isRun, Pieces, type SentFile } from './pieces.ts'
 
-/** The text of contract.json; numbers in a list stay on one line. */
+/** Longer ones are broken into lines, except for lists of numbers. */
+const LONGEST_LINE = 160
+
+/** The text of contract.json: what is short stays on one line, because a line of its own for each value costs a fifth. */
 export function contractJson(contract: Contract): string {
-  const text = JSON.stringify(shipped(contract), null, 1)
-  // A text in JSON has no line break.
-  return `${text.replace(/\[\n[\d,\s]+\]/g, (list) => list.replaceAll(/\s/g, ''))}\n`
+  return `${written(shipped(contract), '\n')}\n`
+}
+
+function written(value: unknown, line: string): string {
+  const text = JSON.stringify(value)
+  if (typeof value !== 'object' || value === null || text.length <= LONGEST_LINE) return text
+  const inner = `${line} `
+  if (!Array.isArray(value)) {
+    const fields = Object.entries(value).filter(([, each]) => each !== undefined)
+    return `{${inner}${fields.map(([name, each]) => `${JSON.stringify(name)}:${written(each, inner)}`).join(`,${inner}`)}${line}}`
+  }
+  if (value.every((each) => typeof each === 'number')) return text
+  return `[${inner}${value.map((each) => written(each, inner)).join(`,${inner}`)}${line}]`
 }
 
 function shipped(contract: Contract): ShippedContract {

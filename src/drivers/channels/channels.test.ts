@@ -298,7 +298,7 @@ test('a line that is being opened is ended at once by close', async () => {
   await expect.poll(() => lines.events.length).toBe(1)
   lines.events[0]?.onOpening(() => (ended += 1))
 
-  await channels.close()
+  channels.close()
 
   expect(ended).toBe(1)
 })
@@ -309,7 +309,7 @@ test('a line that begins to connect only after close is ended at once', async ()
   const channels = new Channels(lines)
   channels.subscribe('a', deaf).catch(() => undefined)
   await expect.poll(() => lines.events.length).toBe(1)
-  await channels.close()
+  channels.close()
 
   lines.events[0]?.onOpening(() => (ended += 1))
 
