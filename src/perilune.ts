@@ -22,13 +22,13 @@ import { openCollection } from './collection/open.ts'
 import {
   type Counters,
   type CountersOptions,
+  counters,
   countersScripts,
   type RowCounters,
   type RowCountersOptions,
   type OutboxCounters,
   type OutboxCountersOptions,
 } from './counters/index.ts'
-import { type AnyCounters, type AnyCountersOptions, openCounters } from './counters/open.ts'
 import type { Driver } from './driver.ts'
 import {
   type Feed,
@@ -212,8 +212,11 @@ export class Perilune extends Connection {
   counters(name: string, options: RowCountersOptions): RowCounters
   /** Values that change in transactions of an SQL database, and that Redis shows. */
   counters<Client>(name: string, options: OutboxCountersOptions<Client>): OutboxCounters<Client>
-  counters(name: string, options: AnyCountersOptions): AnyCounters {
-    return openCounters(this.runtime, name, options)
+  counters(
+    name: string,
+    options: CountersOptions | RowCountersOptions | OutboxCountersOptions<never>,
+  ): Counters | RowCounters | OutboxCounters<never> {
+    return counters(this, name, options as CountersOptions)
   }
 
   /** An ordered list of names, each with a small document. */

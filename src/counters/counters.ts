@@ -9,7 +9,7 @@ import { type Flushed, flushAll } from './flush.ts'
 import { Flushing } from './flush-loop.ts'
 import { type Counted, Incrementer, isCounted } from './increment.ts'
 import { type CountersInspection, inspectPartitions, readValues, reconcileValues } from './read.ts'
-import type { RefusedCount } from './refusals.ts'
+import { KeptRefusals, type RefusedCount } from './refusals.ts'
 import type { Sink } from './sink.ts'
 import {
   checkId,
@@ -71,6 +71,7 @@ export class Counters {
   readonly name: string
   readonly #source: CountersSource
   readonly #incrementer: Incrementer
+  readonly #refusals: KeptRefusals
 
   constructor(runtime: Runtime, name: string, options: CountersOptions) {
     checkOptions('options', options, [
@@ -102,6 +103,7 @@ export class Counters {
     }
     this.#source = openSource(runtime, this.name, checkSink(options.sink), terms, options.onLoss)
     this.#incrementer = new Incrementer(this.#source)
+    this.#refusals = new KeptRefusals(runtime)
   }
 
   /**
@@ -157,7 +159,7 @@ export class Counters {
    */
   async flush(options: { signal?: AbortSignal } = {}): Promise<Flushed> {
     checkOptions('options', options, ['signal'])
-    return abortable(() => flushAll(this.#source, options.signal), options.signal)
+    return abortable(() => flushAll(this.#source, this.#refusals, options.signal), options.signal)
   }
 
   /**
@@ -166,7 +168,7 @@ export class Counters {
    */
   flushEvery(every: Duration, options: { onError?: (error: unknown) => void } = {}): Flushing {
     checkOptions('options', options, ['onError'])
-    const flush = (signal: AbortSignal): Promise<Flushed> => flushAll(this.#source, signal)
+    const flush = (signal: AbortSignal): Promise<Flushed> => flushAll(this.#source, this.#refusals, signal)
     return new Flushing(this.#source.runtime, flush, toMs('every', every, { max: '24d' }), options.onError)
   }
 
@@ -178,8 +180,8 @@ export class Counters {
 
   /** Increments that the database has refused and not accepted since, of at most 1,000 counters. Throws SinkError. */
   async refused(): Promise<RefusedCount[]> {
-    const { refusals, sink, ledgerName } = this.#source
-    return refusals.list(sink, ledgerName)
+    const { sink, ledgerName } = this.#source
+    return this.#refusals.list(sink, ledgerName)
   }
 
   /** A read-only snapshot of what Redis holds and what has not reached the database. */

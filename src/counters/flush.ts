@@ -8,7 +8,7 @@ import { AmbiguousError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
 import { beginEpoch } from './epochs.ts'
 import { patiently } from './sink-calls.ts'
-import type { NoteRefused } from './refusals.ts'
+import type { KeptRefusals, NoteRefused } from './refusals.ts'
 import type { Applied, Batch, Refusal } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
 import { enterEpoch, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
@@ -32,11 +32,20 @@ const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
 
 /** Flushes all partitions. Throws the first error once all have finished; RefusedError if nothing else failed. */
-export async function flushAll(source: CountersSource, signal?: AbortSignal): Promise<Flushed> {
-  return source.refusals.reporting(source.sink.name, (note) => flushEach(source, note, signal))
+export async function flushAll(
+  source: CountersSource,
+  refusals: KeptRefusals,
+  signal?: AbortSignal,
+): Promise<Flushed> {
+  return refusals.reporting(source.sink.name, (note) => flushEach(source, refusals, note, signal))
 }
 
-async function flushEach(source: CountersSource, note: NoteRefused, signal?: AbortSignal): Promise<Flushed> {
+async function flushEach(
+  source: CountersSource,
+  refusals: KeptRefusals,
+  note: NoteRefused,
+  signal?: AbortSignal,
+): Promise<Flushed> {
   const limits = { patienceMs: source.runtime.runner.deadlineMs, signal }
   // Parallel to the flush: a server that is away then costs one deadline instead of two. Sealed batches are written
   // even if the partition count is wrong.
@@ -48,8 +57,8 @@ async function flushEach(source: CountersSource, note: NoteRefused, signal?: Abo
   if (failed !== undefined) throw failed.reason
   const flushed = all.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   const batches = flushed.reduce((sum, each) => sum + each.batches, 0)
-  if (batches > 0 || source.refusals.areKept) {
-    await source.refusals.retry(source.sink, source.ledgerName, limits)
+  if (batches > 0 || refusals.areKept) {
+    await refusals.retry(source.sink, source.ledgerName, limits)
   }
   // After an abort the refusals are kept for the next flush to report.
   signal?.throwIfAborted()

@@ -3,19 +3,21 @@
 import * as operations from '../generated/counters.ts'
 import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
-import type { Counters, CountersOptions } from './counters.ts'
-import type {
+import { InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { Counters, type CountersOptions } from './counters.ts'
+import {
   RowCounters,
-  RowCountersOptions,
+  type RowCountersOptions,
   OutboxCounters,
-  OutboxCountersOptions,
+  type OutboxCountersOptions,
 } from './database-counters.ts'
-import { type AnyCounters, type AnyCountersOptions, openCounters } from './open.ts'
 
 export * from './names.ts'
 
 /** For the option `preload` of a connection. */
 export const countersScripts: StructureScripts = /* @__PURE__ */ scriptsOf('counters', operations)
+
+const PLACES = ['sink', 'events', 'outbox']
 
 /**
  * Counters that Redis counts and an SQL database stores: each increment reaches the database exactly once. Throws
@@ -30,6 +32,19 @@ export function counters<Client>(
   name: string,
   options: OutboxCountersOptions<Client>,
 ): OutboxCounters<Client>
-export function counters(connection: HasRuntime, name: string, options: AnyCountersOptions): AnyCounters {
-  return openCounters(runtimeOf(connection), name, options)
+export function counters(
+  connection: HasRuntime,
+  name: string,
+  options: CountersOptions | RowCountersOptions | OutboxCountersOptions<never>,
+): Counters | RowCounters | OutboxCounters<never> {
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidArgumentError('options', 'must be an object')
+  }
+  if (PLACES.filter((place) => place in options).length > 1) {
+    throw new InvalidArgumentError('options', `must have only one of ${PLACES.join(', ')}`)
+  }
+  const runtime = runtimeOf(connection)
+  if ('events' in options) return new RowCounters(runtime, name, options)
+  if ('outbox' in options) return new OutboxCounters(runtime, name, options)
+  return new Counters(runtime, name, options)
 }

@@ -8,7 +8,6 @@ import { partitionOf } from '../runtime/partitions/partition-hash.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import { CountersPlace, PlacedBatches, PlacedNumber } from './place.ts'
-import { KeptRefusals } from './refusals.ts'
 import type { OneAtATime } from './sink-calls.ts'
 import type { Sink } from './sink.ts'
 
@@ -63,7 +62,6 @@ export interface CountersSource {
   /** Resolves once a restart of Redis keeps the data that it had at the call. Null: Redis keeps everything at once. */
   readonly settle: ((signal?: AbortSignal) => Promise<void>) | null
   readonly onLoss: (loss: Loss) => void
-  readonly refusals: KeptRefusals
 }
 
 export const MAX_A_CALL = 1000
@@ -99,7 +97,6 @@ export function openSource(
     number: new PlacedNumber(alone, terms.partitions, place),
     settle,
     onLoss: notifying('onLoss', onLoss),
-    refusals: new KeptRefusals(runtime),
   }
 }
 

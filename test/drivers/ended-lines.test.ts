@@ -63,11 +63,12 @@ describe.each(clients)('$name', ({ open }) => {
   test('a line that has fallen silent is gone once it is closed', async () => {
     const proxy = await startProxy(inject('redisPort'))
     onTestFinished(() => proxy.stop())
-    const line = await open(proxy.port, { ...deaf, onOpening: () => undefined })
+    let end = (): void => undefined
+    await open(proxy.port, { ...deaf, onOpening: (own) => (end = own) })
     const before = socketsTo(proxy.port)
     proxy.halfOpen()
 
-    line.close()
+    end()
 
     await vi.waitFor(() => expect(socketsTo(proxy.port)).toBe(before - 1))
   })

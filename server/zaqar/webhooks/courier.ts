@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import type { QueuePlace } from '../queues/place.ts'
 import { type Agenda, isStoreFull, type PushTarget, type WebhookTurn } from './agenda.ts'
 import { Budget, type BudgetShare } from './budget.ts'
-import { type DeadLetters, giveUp } from './given-up.ts'
+import { type GivenUpPushes, giveUp } from './given-up.ts'
 import { cameAfter, reachedBy } from './position.ts'
 import type { Push, Pushes } from './pushes.ts'
 import type { Addressee, LetterResult, LetterSender } from './letter-sender.ts'
@@ -33,7 +33,7 @@ export interface CourierParts {
     letters: Budget,
   ) => Promise<Addressee>
   readonly sender: LetterSender
-  readonly deadLetters: DeadLetters
+  readonly deadLetters: GivenUpPushes
 }
 
 /** A push whose turn it is: to be sent, or to become a dead letter. */

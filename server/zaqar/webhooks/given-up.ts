@@ -5,7 +5,7 @@ import { AmbiguousError, DriverError } from 'perilune'
 import type { Addressee } from './letter-sender.ts'
 import type { Push } from './pushes.ts'
 
-export interface DeadLetters {
+export interface GivenUpPushes {
   /** Reports a push that was given up. */
   report(to: Addressee, why: string): void
   /** Stores it for the dead letter queue, if its queue has one. */
@@ -30,7 +30,7 @@ const OUTAGES: ReadonlySet<string> = new Set([
  * how often it could not be until now. Throws during an outage.
  */
 export async function giveUp(
-  letters: DeadLetters,
+  letters: GivenUpPushes,
   to: Addressee,
   push: Push,
   { why, before }: { readonly why: string; readonly before: number | undefined },

@@ -11,7 +11,10 @@ interface Nodes extends Lines {
   readonly events: LineEvents[]
 }
 
-function nodes(open: (address: string) => Promise<Line>, otherwise: Partial<Lines> = {}): Nodes {
+function nodes(
+  open: (address: string, events: LineEvents) => Promise<Line>,
+  otherwise: Partial<Lines> = {},
+): Nodes {
   const asked: string[] = []
   const events: LineEvents[] = []
   return {
@@ -21,7 +24,7 @@ function nodes(open: (address: string) => Promise<Line>, otherwise: Partial<Line
     open: (address, events_) => {
       asked.push(address)
       events.push(events_)
-      return open(address)
+      return open(address, events_)
     },
     touch: async () => undefined,
     leadsTo: async () => true,
@@ -37,7 +40,6 @@ function line(otherwise: Partial<Line> = {}): Line {
     unsubscribe: nothing,
     touch: () => Promise.resolve(0),
     ping: nothing,
-    close: () => undefined,
     ...otherwise,
   }
 }
@@ -91,9 +93,10 @@ test('no further node is asked once the driver is closed', async () => {
 
 test('a line that does not confirm a channel in time is closed, and another one is tried', async () => {
   let closed = 0
-  const lines = nodes(async (address) =>
-    line(address === 'one' ? { subscribe: never, close: () => closed++ } : {}),
-  )
+  const lines = nodes(async (address, { onOpening }) => {
+    if (address === 'one') onOpening(() => (closed += 1))
+    return line(address === 'one' ? { subscribe: never } : {})
+  })
   const channels = new Channels(lines)
 
   await channels.subscribe('a', deaf)
@@ -116,10 +119,13 @@ test('when any node will do, a further channel uses the existing line', async ()
 
 test('a line that opens too late is closed', async () => {
   let isClosed = false
-  const late = new Promise<Line>((resolve) => {
-    setTimeout(() => resolve(line({ close: () => (isClosed = true) })), 2500)
-  })
-  const channels = new Channels(nodes((address) => (address === 'one' ? late : Promise.resolve(line()))))
+  const channels = new Channels(
+    nodes((address, { onOpening }) => {
+      if (address !== 'one') return Promise.resolve(line())
+      onOpening(() => (isClosed = true))
+      return never()
+    }),
+  )
 
   await channels.subscribe('a', deaf)
 

@@ -60,9 +60,9 @@ export class OpenLine {
   readonly #refused = new Set<'touch' | 'leadsTo'>()
   readonly #pulse = new Pulse(() => this.#line.then((line) => line.ping()))
   #asking: Promise<Whereabouts> | null = null
-  #provenAt = Number.NEGATIVE_INFINITY
+  #provenAt = -Infinity
   #isGone = false
-  #endOpening = (): void => undefined
+  #end = (): void => undefined
 
   constructor(lines: Lines, terms: OpenLineTerms) {
     this.address = terms.address
@@ -104,7 +104,7 @@ export class OpenLine {
       this.#asking = null
     })
     const found = await inTime(this.#asking, 'proof').catch(() => 'unknown' as const)
-    this.#provenAt = found === 'here' ? performance.now() : Number.NEGATIVE_INFINITY
+    this.#provenAt = found === 'here' ? performance.now() : -Infinity
     return found
   }
 
@@ -116,15 +116,14 @@ export class OpenLine {
   close(): void {
     if (this.#isGone) return
     this.#isGone = true
-    this.#endOpening()
-    this.#line.then((line) => line.close()).catch(() => undefined)
+    this.#end()
     this.#events.onGone()
   }
 
-  async #open(): Promise<Line> {
+  #open(): Promise<Line> {
     const opening = this.#lines.open(this.address, {
       onOpening: (end) => {
-        this.#endOpening = end
+        this.#end = end
         if (this.#isGone) end()
       },
       onMessage: (channel, message) => {
@@ -137,13 +136,7 @@ export class OpenLine {
       },
       onLost: () => this.close(),
     })
-    try {
-      return await inTime(opening, 'connect')
-    } catch (error) {
-      // The line may still open later.
-      opening.then((line) => line.close()).catch(() => undefined)
-      throw error
-    }
+    return inTime(opening, 'connect')
   }
 
   async #send(send: (line: Line) => Promise<void>, what: string): Promise<void> {

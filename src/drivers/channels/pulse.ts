@@ -9,7 +9,7 @@ export class Pulse {
   /** When the unanswered PING was sent. */
   #pingAt: number | null = null
   /** When the last question was sent that has been answered on a command connection. */
-  #answeredFor = Number.NEGATIVE_INFINITY
+  #answeredFor = -Infinity
 
   constructor(ping: () => Promise<unknown>) {
     this.#ping = ping

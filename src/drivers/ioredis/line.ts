@@ -51,12 +51,12 @@ export async function openLine(
  */
 function end(connection: Redis): void {
   // Undefined before the connection is made, despite its type.
-  const stream: Partial<Redis['stream']> | undefined = connection.stream
-  const ends = connection.status === 'close' || connection.status === 'end' || stream?.writableEnded === true
+  const stream: Redis['stream'] | undefined = connection.stream
+  const ends = connection.status === 'close' || connection.status === 'end' || stream?.writableEnded
   if (ends) return
   connection.disconnect()
   // It would wait until the other side has ended the connection too, and a silent one never does.
-  stream?.destroy?.()
+  stream?.destroy()
 }
 
 class IoredisLine implements Line {
@@ -142,10 +142,6 @@ class IoredisLine implements Line {
     }
   }
 
-  close(): void {
-    end(this.#connection)
-  }
-
   /**
    * ioredis emits `moved` in two cases. One is a MOVED in answer to our own SSUBSCRIBE, which is harmless. The other is
    * that a slot with our channels has left the node; since it does not say which slot, the line subscribes to all its
@@ -156,7 +152,7 @@ class IoredisLine implements Line {
     setImmediate(() => {
       if (this.#unexplainedMoves <= 0) return
       this.#unexplainedMoves = 0
-      if (this.#unconfirmed.size > 0) this.close()
+      if (this.#unconfirmed.size > 0) end(this.#connection)
       else for (const channel of this.#carried) void this.#askAgain(channel)
     })
   }

@@ -20,11 +20,10 @@ export interface Line {
    * the port.
    */
   readonly runId: Promise<string | undefined>
-  close(): void
 }
 
 export interface LineEvents {
-  /** The line has begun to connect; `end` gives that up. */
+  /** The line has begun to connect; `end` gives that up, and ends the line later. */
   onOpening(end: () => void): void
   onMessage(channel: string, message: string): void
   /** The slot of this channel has left the node, and the channel is lost. The others continue. */

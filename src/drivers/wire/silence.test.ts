@@ -10,7 +10,6 @@ const answering: Line = {
   unsubscribe: async () => undefined,
   ping: async () => 'PONG',
   touch: async () => 0,
-  close: () => undefined,
 }
 
 afterEach(() => void vi.useRealTimers())

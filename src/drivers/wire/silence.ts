@@ -182,7 +182,6 @@ export class Silence<Spot extends object> {
     const onOpening = (own: () => void): void => {
       end = own
       this.#probes.add(own)
-      if (this.#closed) own()
     }
     try {
       const line = await this.#listening.open(spot, {
@@ -191,16 +190,13 @@ export class Silence<Spot extends object> {
         onLeft: ignore,
         onLost: ignore,
       })
-      try {
-        await inTime(key === '' ? line.ping() : line.touch(key), 'a new connection')
-      } finally {
-        line.close()
-      }
+      await inTime(key === '' ? line.ping() : line.touch(key), 'a new connection')
       return true
     } catch (error) {
       return error instanceof ServerReplyError && !SLOW.has(error.word)
     } finally {
       this.#probes.delete(end)
+      end()
     }
   }
 }
