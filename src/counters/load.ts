@@ -1,16 +1,19 @@
 // Values that are not in Redis are read from SQL together with the ledger, in one snapshot, and added to the increments
-// that are not flushed. So they are right even while a flush is half done.
+// that are not flushed. So they are right even while a flush is half done. The ledger numbers batches within an epoch,
+// which a process leaves for a new one if SQL or Redis came back with an old copy, or Redis has lost everything.
 
-import { load } from '../generated/counters.ts'
+import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
-import { DriverError, type InvalidArgumentError } from '../runtime/errors/errors.ts'
+import { AmbiguousError, DriverError, type InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { rest } from '../runtime/time/in-time.ts'
-import { beginEpoch, epochOf } from './epochs.ts'
 import { OverflowError, SinkError, UnknownCounterError } from './errors.ts'
-import type { LedgerPlace, LedgerStanding } from './sink.ts'
+import { elsewhere } from './place.ts'
+import type { LedgerEnd, LedgerPlace, LedgerStanding } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
 import {
   apartFromInvalid,
+  enterEpoch,
+  type Loss,
   MAX_A_CALL,
   noteEpoch,
   type CountersPartition,
@@ -131,4 +134,87 @@ function inOrder(
 ): Loaded[] {
   const found = new Map(known.map((id, at) => [id, values[at] ?? new OverflowError(id)]))
   return ids.map((id) => found.get(id) ?? new UnknownCounterError(id))
+}
+
+/** The epoch of the partition; begins one if there is none. */
+export async function epochOf(
+  source: CountersSource,
+  partition: CountersPartition,
+  by: number,
+): Promise<number> {
+  while (partition.epoch === 0) {
+    const { epoch } = await partition.unit.run(inspect, {})
+    if (epoch > 0) enterEpoch(source, partition, epoch)
+    else await beginEpoch(source, partition, 0, 'pending', by)
+  }
+  return partition.epoch
+}
+
+/**
+ * Leaves the epoch `known` for a new one, unless another process has done so, or `batch` is no longer the sealed one.
+ */
+export async function beginEpoch(
+  source: CountersSource,
+  partition: CountersPartition,
+  known: number,
+  keep: 'all' | 'pending' | 'nothing',
+  by: number,
+  batch = '',
+): Promise<void> {
+  const { deadlines } = source.runtime.runner
+  const { sink, ledgerName } = source
+  if (known === 0) await source.number.agree(by)
+  const ledger = await sinkInTime(Promise.resolve(sink.location?.() ?? ''), by, deadlines)
+  // A batch of the old epoch that is still on its way must not be applied once Redis has counted it again.
+  const end = await endOf(source, partition, known, by)
+  const ended = { endedSeq: end?.seq ?? -1, endedBatch: end?.batch ?? '' }
+  const epoch = await sinkInTime(sink.begin(ledgerName, partition.at, known), by, deadlines)
+  const isLoss = known === 0 && !partition.isReported && (await hasBatches(source, partition, by))
+  const loss = (lost: number): Loss | null => lossOf(partition, lost > 0 ? lost : isLoss ? null : 0, keep)
+  try {
+    // If it were sent twice, the second send could reach a restarted Redis without memory of the first, and reuse an
+    // epoch that has batches in the ledger.
+    const answer = await partition.unit.run(
+      begin,
+      { epoch, known, batch, keep, ledger, ...ended },
+      { runsOnce: true },
+    )
+    if (answer.status === 'elsewhere') throw elsewhere(source.name, answer.ledger, ledger)
+    if (answer.status === 'begun') partition.doubt = { epoch, loss: loss(answer.lost) }
+    enterEpoch(source, partition, answer.epoch)
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    // The epoch of the partition is looked up again; an epoch without users does no harm.
+    partition.epoch = 0
+    partition.doubt = { epoch, loss: loss(0) }
+  }
+}
+
+async function endOf(
+  { sink, ledgerName, runtime }: CountersSource,
+  { at }: CountersPartition,
+  epoch: number,
+  by: number,
+): Promise<LedgerEnd | null> {
+  if (epoch === 0) return null
+  return sinkInTime(sink.close({ counters: ledgerName, partition: at, epoch }), by, runtime.runner.deadlines)
+}
+
+/**
+ * Whether SQL has batches of earlier epochs. A partition that was in an epoch, and is in none now, has lost its
+ * keyspace.
+ */
+async function hasBatches(
+  { sink, ledgerName, runtime }: CountersSource,
+  partition: CountersPartition,
+  by: number,
+): Promise<boolean> {
+  if (sink.hasBatches === undefined) return false
+  return sinkInTime(sink.hasBatches(ledgerName, partition.at), by, runtime.runner.deadlines)
+}
+
+/** `counters: null` means that the number is unknown. */
+function lossOf({ at }: CountersPartition, counters: number | null, keep: string): Loss | null {
+  if (counters === 0) return null
+  return { partition: at, counters, why: keep === 'pending' ? 'keyspace lost' : 'old copy of Redis' }
 }
