@@ -93,7 +93,7 @@ function closes(code: number): boolean {
   return (code | 0x20) === OBJECT_END
 }
 
-function isKey(text: string, from: number, to: number, name: string): boolean {
+export function isKey(text: string, from: number, to: number, name: string): boolean {
   const length = to - from - 2
   if (length === name.length && text.startsWith(name, from + 1)) return true
   // Each of its letters may be written as \u0061.
@@ -102,7 +102,7 @@ function isKey(text: string, from: number, to: number, name: string): boolean {
   return key.includes('\\') && JSON.parse(key) === name
 }
 
-function skipValue(text: string, at: number): number {
+export function skipValue(text: string, at: number): number {
   const first = text.charCodeAt(at)
   if (first === QUOTE) return skipString(text, at)
   return first === OBJECT || first === ARRAY ? skipNested(text, at) : skipWord(text, at)
@@ -131,7 +131,7 @@ function endsWord(code: number): boolean {
   return code === COMMA || code === ARRAY_END || code === OBJECT_END || isSpace(code)
 }
 
-function skipString(text: string, start: number): number {
+export function skipString(text: string, start: number): number {
   let at = start + 1
   for (;;) {
     const code = text.charCodeAt(at)
@@ -156,7 +156,7 @@ function skipComma(text: string, start: number): number {
   return text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
 }
 
-function skipSpace(text: string, start: number): number {
+export function skipSpace(text: string, start: number): number {
   let at = start
   while (isSpace(text.charCodeAt(at))) at += 1
   return at

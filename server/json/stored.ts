@@ -2,8 +2,9 @@
 // corrupt the whole answer that contains it.
 
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Codec, jsonText } from 'perilune'
-import { isJson } from './validity.ts'
+import { isJson, isJsonInSteps } from './validity.ts'
 
 export const storedJson: Codec<string> = {
   ...jsonText,
@@ -20,4 +21,12 @@ export const storedJsonBytes: Codec<Buffer> = {
   ...storedJson,
   encode: (bytes) => bytes,
   decode: (bytes) => (isJson(bytes) && isUtf8(bytes) ? bytes : Buffer.from(storedJson.decode(bytes))),
+}
+
+/** As bytes that are not checked: `isStoredJson` does that for one that may be large. */
+export const uncheckedJson: Codec<Buffer> = { ...storedJsonBytes, decode: (bytes) => Buffer.from(bytes) }
+
+/** In steps, between which other requests are served. */
+export async function isStoredJson(bytes: Buffer): Promise<boolean> {
+  return isUtf8(bytes) && isJsonInSteps(bytes, nextTurn)
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { storedJson, storedJsonBytes } from './stored.ts'
-import { isJson } from './validity.ts'
+import { isJson, isJsonInSteps } from './validity.ts'
 
 const GOOD = [
   '0',
@@ -64,6 +64,28 @@ test('it is JSON exactly if JSON.parse accepts it, whatever it contains', () => 
     for (const text of [changed, drawn])
       if (isJson(Buffer.from(text)) !== parses(text)) expect.fail(JSON.stringify(text))
   }
+})
+
+test('in steps it is JSON exactly as at once, beside another check', async () => {
+  const inner = Array.from({ length: 90_000 }, (_, at) => ({
+    at,
+    text: `${'x'.repeat(70)}\\n`,
+    of: [at / 3, null],
+  }))
+  const good = JSON.stringify({ list: inner, more: { text: 'y'.repeat(600_000) } })
+  const broken = good.replace('"at":80000,', '"at":80000 ')
+  const odd = `[${'[],'.repeat(400_000)}"${'z'.repeat(100)}\u0001"]`
+  let steps = 0
+  const step = (): Promise<void> => {
+    steps += 1
+    return Promise.resolve()
+  }
+  const found = await Promise.all(
+    [good, broken, odd, good.slice(0, -1)].map((text) => isJsonInSteps(Buffer.from(text), step)),
+  )
+
+  expect(found).toEqual([true, false, false, false])
+  expect(steps).toBeGreaterThan(40)
 })
 
 test('stored JSON is not parsed, and invalid JSON names its error', () => {

@@ -14,6 +14,8 @@ const [LETTER_U, LETTER_A, LETTER_F] = [0x75, 0x61, 0x66]
 const WORDS = { true: Buffer.from('true'), false: Buffer.from('false'), null: Buffer.from('null') }
 /** Longer texts are scanned in words of four bytes, which has a fixed cost. */
 const SHORT = 64
+/** A part of a check in steps takes about two milliseconds. */
+const STEP_BYTES = 512 * 1024
 /** In the place of a position: the text is invalid. */
 const NOWHERE = -1
 
@@ -28,28 +30,63 @@ let words: Words | null = null
 
 /** Does not check that the bytes are UTF-8. */
 export function isJson(text: Uint8Array): boolean {
-  words = null
-  const isGood = isWhole(text)
-  words = null
-  return isGood
+  return new JsonCheck(text).passUntil(text.length) === 'valid'
 }
 
-function isWhole(text: Uint8Array): boolean {
+/** The same in parts: `step` is awaited between two of them, so that others are served. */
+export async function isJsonInSteps(text: Uint8Array, step: () => Promise<void>): Promise<boolean> {
+  const check = new JsonCheck(text)
+  for (let until = STEP_BYTES; ; until += STEP_BYTES) {
+    const found = check.passUntil(until)
+    if (found !== 'unfinished') return found === 'valid'
+    await step()
+  }
+}
+
+class JsonCheck {
+  readonly #text: Uint8Array
   /** The closing brackets of the open arrays and objects. */
-  const open: number[] = []
-  let at = passSpace(text, 0)
-  for (;;) {
-    const first = byteAt(text, at)
-    const isOpened = first === ARRAY || first === OBJECT
-    at = isOpened ? passSpace(text, at + 1) : passPlain(text, at)
-    if (isOpened && byteAt(text, at) !== first + TO_END) {
-      open.push(first + TO_END)
-      if (first === OBJECT) at = passName(text, at)
-    } else {
-      at = passEnds(text, isOpened ? at + 1 : at, open)
-      if (at === text.length && open.length === 0) return true
+  readonly #open: number[] = []
+  #at: number
+  #words: Words | null = null
+
+  constructor(text: Uint8Array) {
+    this.#text = text
+    this.#at = passSpace(text, 0)
+  }
+
+  /** At least up to this position, which may be in the middle of a value. */
+  passUntil(until: number): 'valid' | 'invalid' | 'unfinished' {
+    words = this.#words
+    const found = this.#pass(until)
+    this.#words = found === 'unfinished' ? words : null
+    words = null
+    return found
+  }
+
+  #pass(until: number): 'valid' | 'invalid' | 'unfinished' {
+    const [text, open] = [this.#text, this.#open]
+    let at = this.#at
+    for (;;) {
+      const first = byteAt(text, at)
+      const isOpened = first === ARRAY || first === OBJECT
+      at = isOpened ? passSpace(text, at + 1) : passPlain(text, first, at)
+      if (isOpened && byteAt(text, at) !== first + TO_END) {
+        open.push(first + TO_END)
+        if (first === OBJECT) at = passName(text, at)
+      } else {
+        if (isOpened) at += 1
+        // Most values are followed by a comma in a list.
+        if (text[at] === COMMA && open[open.length - 1] === ARRAY + TO_END) at = passSpace(text, at + 1)
+        else at = passEnds(text, at, open)
+        if (at === text.length && open.length === 0) return 'valid'
+      }
+      if (at === NOWHERE) return 'invalid'
+      if (at >= until) {
+        this.#at = at
+        return 'unfinished'
+      }
     }
-    if (at === NOWHERE) return false
   }
 }
 
@@ -81,8 +118,7 @@ function passName(text: Uint8Array, at: number): number {
 }
 
 /** A value without inner values. */
-function passPlain(text: Uint8Array, at: number): number {
-  const first = byteAt(text, at)
+function passPlain(text: Uint8Array, first: number, at: number): number {
   if (first === QUOTE) return passText(text, at + 1)
   if (first < LETTERS) return passNumber(text, at)
   return passWord(text, at, first === TRUE ? WORDS.true : first === FALSE ? WORDS.false : WORDS.null)
@@ -149,8 +185,14 @@ function isHex(code: number): boolean {
 function passNumber(text: Uint8Array, from: number): number {
   let at = byteAt(text, from) === MINUS ? from + 1 : from
   at = byteAt(text, at) === ZERO ? at + 1 : passDigits(text, at)
-  if (at !== NOWHERE && byteAt(text, at) === POINT) at = passDigits(text, at + 1)
-  if (at === NOWHERE || (byteAt(text, at) | LOWER_CASE) !== EXPONENT) return at
+  if (at === NOWHERE) return at
+  let next = byteAt(text, at)
+  if (next === COMMA) return at
+  if (next === POINT) {
+    at = passDigits(text, at + 1)
+    next = at === NOWHERE ? NOWHERE : byteAt(text, at)
+  }
+  if ((next | LOWER_CASE) !== EXPONENT) return at
   const sign = byteAt(text, at + 1)
   return passDigits(text, sign === PLUS || sign === MINUS ? at + 2 : at + 1)
 }
@@ -164,8 +206,9 @@ function passDigits(text: Uint8Array, from: number): number {
 }
 
 function passSpace(text: Uint8Array, from: number): number {
+  let code = byteAt(text, from)
+  if (code > SPACE) return from
   let at = from
-  let code = byteAt(text, at)
   while (code === SPACE || code === LINE_FEED || code === RETURN || code === TAB) {
     code = byteAt(text, (at += 1))
   }

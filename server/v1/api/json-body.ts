@@ -5,13 +5,25 @@ import type { FastifyRequest } from 'fastify'
 import { InvalidArgumentError } from 'perilune'
 import type { App } from '../../http/fastify.ts'
 import { takesTooLong, TOO_MUCH } from '../../json/effort.ts'
+import { outlineOf } from '../../json/outline.ts'
+import { isJsonInSteps } from '../../json/validity.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The body as it was sent; empty if there was none. */
     jsonText: string
   }
+  interface FastifyContextConfig {
+    /**
+     * Members that the route stores as text and never reads, or `whole` for the body itself. In a large body they are
+     * null.
+     */
+    documents?: readonly string[] | 'whole'
+  }
 }
+
+/** A smaller body takes too little time to be parsed in parts. */
+const LARGE_BYTES = 65_536
 
 export function takeJsonOnly(app: App): void {
   app.decorateRequest('jsonText', '')
@@ -24,7 +36,12 @@ export function takeJsonOnly(app: App): void {
     if (takesTooLong(body)) throw new InvalidArgumentError('body', TOO_MUCH)
     await app.bodyTurns.step(request)
     request.jsonText = body.toString('utf8')
-    return parse(request.jsonText)
+    const { documents } = request.routeOptions.config
+    if (documents === undefined || body.length < LARGE_BYTES) return parse(request.jsonText)
+    const step = (): Promise<void> => app.bodyTurns.step(request)
+    if (!(await isJsonInSteps(body, step))) throw notJson()
+    await step()
+    return documents === 'whole' ? null : parse(outlineOf(request.jsonText, documents))
   })
 }
 
@@ -32,6 +49,10 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw new InvalidArgumentError('body', 'must be JSON')
+    throw notJson()
   }
+}
+
+function notJson(): InvalidArgumentError {
+  return new InvalidArgumentError('body', 'must be JSON')
 }

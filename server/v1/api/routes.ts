@@ -25,6 +25,8 @@ export interface RouteTerms<Query extends TSchema, Body extends TSchema> {
   readonly body?: Body
   /** Whether the body may be as large as that of an append; by default it is small. */
   readonly large?: boolean
+  /** See FastifyContextConfig. */
+  readonly documents?: readonly string[] | 'whole'
   /** Headers that the route reads, with their meanings. */
   readonly described?: Readonly<Record<string, string>>
   readonly answers: Answers
@@ -106,7 +108,17 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
     method: HTTPMethods,
     url: Url,
     summary: string,
-    { body, large, answers: own, or = [], query, config, exposeHeadRoute, ...said }: RouteTerms<Own, Body>,
+    {
+      body,
+      large,
+      documents,
+      answers: own,
+      or = [],
+      query,
+      config,
+      exposeHeadRoute,
+      ...said
+    }: RouteTerms<Own, Body>,
     handler: (request: RouteRequest<Url, Own, Body>, reply: FastifyReply) => Promise<unknown>,
   ): void {
     const { maxAppendBytes, maxOtherBytes } = this.limits
@@ -125,7 +137,7 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
         response: answers(own, ...or, ...(body === undefined ? [] : BODY)),
       },
       ...(isLimited ? { bodyLimit: large === true ? maxAppendBytes : maxOtherBytes } : {}),
-      ...(config === undefined ? {} : { config }),
+      config: { ...config, ...(documents === undefined ? {} : { documents }) },
       ...(exposeHeadRoute === undefined ? {} : { exposeHeadRoute }),
       handler: async (request, reply) => {
         const result = await handler(request as unknown as RouteRequest<Url, Own, Body>, reply)

@@ -87,6 +87,7 @@ function addEntries(routes: Routes, open: Open): void {
       body: Entries,
       answers: added,
       large: true,
+      documents: ['payload'],
     },
     async (request) => open(request).addMany(newEntries(request.body.entries, request.jsonText)),
   )

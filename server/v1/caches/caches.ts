@@ -32,6 +32,7 @@ function values(routes: Routes): void {
       body: NewValue,
       answers: stored,
       large: true,
+      documents: ['value'],
     },
     async (request) => {
       const value = valueIn(request.jsonText)

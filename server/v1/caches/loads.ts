@@ -85,6 +85,7 @@ function complete(routes: Routes): void {
       answers: stored,
       or: [410],
       large: true,
+      documents: ['value'],
     },
     async (request) => {
       const { key, load } = request.params

@@ -120,6 +120,7 @@ function complete(routes: Routes, open: Open): void {
       answers: completed,
       or: [410],
       large: true,
+      documents: 'whole',
     },
     async (request) => {
       const { key, token } = request.params

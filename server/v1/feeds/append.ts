@@ -48,6 +48,7 @@ export function appendMessages(routes: FeedRoutes, feeds: Feeds): void {
       body: Body,
       answers: appended,
       large: true,
+      documents: ['body'],
     },
     async (request, reply) => {
       const { retentionCount, retentionAge, retentionBytes, ...options } = request.query

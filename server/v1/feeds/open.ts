@@ -2,7 +2,7 @@ import type { TSchema } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Routes } from '../api/routes.ts'
 import type { Feed, FeedOptions, Perilune } from 'perilune'
-import { storedJson, storedJsonBytes } from '../../json/stored.ts'
+import { storedJson, storedJsonBytes, uncheckedJson } from '../../json/stored.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 
 /** Routes that ignore unknown query parameters. */
@@ -31,5 +31,10 @@ export class Feeds {
     options: Omit<FeedOptions<Buffer>, 'codec'> = {},
   ): Feed<Buffer> {
     return this.#perilune.feed(nameOf(request, name), { ...options, codec: storedJsonBytes })
+  }
+
+  /** For answers whose bodies are checked afterwards. */
+  openUnchecked(request: FastifyRequest, name: string): Feed<Buffer> {
+    return this.#perilune.feed(nameOf(request, name), { codec: uncheckedJson })
   }
 }

@@ -32,6 +32,7 @@ export function ackAndEnqueueJobs(routes: QueueRoutes, open: QueueOf, known: Kno
       body: One,
       answers: ackedAndEnqueued,
       large: true,
+      documents: ['payload', 'result'],
     },
     async (request) => {
       const { name, id } = request.params
@@ -48,7 +49,7 @@ export function ackAndEnqueueJobs(routes: QueueRoutes, open: QueueOf, known: Kno
   routes.post(
     '/queues/:name/ack-and-enqueue',
     'Ack and enqueue many',
-    { body: Many, answers: allAckedAndEnqueued, large: true },
+    { body: Many, answers: allAckedAndEnqueued, large: true, documents: ['payload', 'result'] },
     async (request) => {
       const { name } = request.params
       const { jobs } = request.body

@@ -52,7 +52,7 @@ function claim(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     '/queues/:name/claims',
     'Claim',
-    { query: QueueWaitQuery, body: Terms, answers: claimed, large: true },
+    { query: QueueWaitQuery, body: Terms, answers: claimed, large: true, documents: ['result'] },
     async (request, reply) => {
       const terms = termsOf(request.body)
       const queue = open(request)
@@ -114,6 +114,7 @@ function ackOne(routes: QueueRoutes, open: QueueOf): void {
       body: Type.Unknown(),
       answers: ackedOne,
       large: true,
+      documents: 'whole',
     },
     async (request) => {
       const { id, token } = leaseOf(request)

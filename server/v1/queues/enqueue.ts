@@ -26,6 +26,7 @@ export function enqueueJobs(routes: QueueRoutes, open: QueueOf, known: KnownQueu
       body: Body,
       answers: enqueued,
       large: true,
+      documents: ['payload'],
       config: { beginsQueue: true },
     },
     async (request, reply) => {

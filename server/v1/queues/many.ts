@@ -38,7 +38,7 @@ function ackAndExtend(routes: QueueRoutes, open: QueueOf): void {
   routes.post(
     `${url}/ack`,
     'Ack many',
-    { body: Acks, answers: settled('acked'), large: true },
+    { body: Acks, answers: settled('acked'), large: true, documents: ['result'] },
     async (request) => {
       return { jobs: await ackJobs(open(request), request.body.jobs, request.jsonText, 'jobs') }
     },

@@ -62,6 +62,7 @@ function changeRecurring(routes: QueueRoutes, open: QueueOf): void {
       body: Definition,
       answers: recurringSet,
       large: true,
+      documents: ['payload'],
       config: { beginsQueue: true },
     },
     async (request) => {
