@@ -132,7 +132,10 @@ export class Feed<Body> implements AsyncIterable<TailedMessage<Body>> {
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
-  /** A reader whose cursor is stored with the feed. Its first use creates it. Throws InvalidArgumentError. */
+  /**
+   * A reader whose cursor is stored with the feed. `cursor`, `page` and `read` create it when it does not exist;
+   * `commit` and `forget` do not. Throws InvalidArgumentError.
+   */
   subscriber(name: string, options: SubscriberOptions = {}): Subscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
     const feed = {

@@ -159,7 +159,10 @@ export class PartitionedFeed<Body> implements AsyncIterable<TailedPartitionedMes
     return takeMessages((waiting) => this.claim({ ...options, ...waiting }), options)
   }
 
-  /** A reader whose position is stored in every partition. Its first use creates it. Throws InvalidArgumentError. */
+  /**
+   * A reader whose position is stored in every partition. `cursor`, `page` and `read` create it when it does not
+   * exist; `commit` and `forget` do not. Throws InvalidArgumentError.
+   */
   subscriber(name: string, options: SubscriberOptions = {}): PartitionedSubscriber<Body> {
     checkOptions('options', options, ['from', 'protect'])
     const feed = {

@@ -39,4 +39,20 @@ describe('subscribers', () => {
     expect(await ada.forget()).toBe(false)
     expect(await ada.commit(cursor)).toBeNull()
   })
+
+  test('a commit and a deletion create no subscriber; a cursor, a page and a reader do', async () => {
+    const { feed } = await setup<number>()
+    await feed.append(1)
+    const { next } = await feed.read()
+
+    expect(await feed.subscriber('ada').commit(next)).toBeNull()
+    expect(await feed.subscriber('ada').commit(next, { rewind: true })).toBeNull()
+    expect(await feed.subscriber('ada').forget()).toBe(false)
+    expect((await feed.inspect()).subscribers).toBe(0)
+
+    await feed.subscriber('bob').cursor()
+    await feed.subscriber('eve').page()
+    for await (const message of feed.subscriber('joe').read()) if (message.body === 1) break
+    expect((await feed.inspect()).subscribers).toBe(3)
+  })
 })

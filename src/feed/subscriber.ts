@@ -54,20 +54,20 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
     this.#protected = checkFlag('protect', protect)
   }
 
-  /** The stored cursor. The first call creates the subscriber. */
+  /** The stored cursor. Creates the subscriber when it does not exist. */
   async cursor(): Promise<string> {
     return this.#know(await this.#feed.partitions.map((source) => this.#cursorIn(source)))
   }
 
   /**
-   * Yields every message after the stored cursor and then each new one, and continues after an outage. Throws the
-   * signal's reason, and errors that no retry can fix.
+   * Yields every message after the stored cursor and then each new one, and continues after an outage. Creates the
+   * subscriber when it does not exist. Throws the signal's reason, and errors that no retry can fix.
    */
   read(options: Follow = {} as Follow): AsyncGenerator<Tailed> {
     return this.#feed.tail(options, () => this.cursor())
   }
 
-  /** Reads one page after the stored cursor. */
+  /** Reads one page after the stored cursor. Creates the subscriber when it does not exist. */
   async page(options: Options = {} as Options): Promise<Shown> {
     const known = this.#feed.known.filter((option) => option !== 'after')
     checkOptions('options', options, known)
@@ -77,8 +77,8 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
 
   /**
    * Stores a cursor: everything up to it is processed. Resolves to the stored cursor, which is a later one if another
-   * process was faster, or to null when the subscriber or the feed was removed, even from one partition only. In a
-   * feed in partitions, a step forward calls only partitions whose cursor differs from the one this handle knows; for
+   * process was faster. Resolves to null, and creates nothing, when the subscriber does not exist or the cursor is of
+   * an earlier life of the feed, even in one partition only. In a feed in partitions, a step forward calls only partitions whose cursor differs from the one this handle knows; for
    * the others it returns what it knows. An error may leave some partitions advanced; a repeat is safe. Throws
    * InvalidArgumentError.
    */

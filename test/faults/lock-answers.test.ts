@@ -35,6 +35,16 @@ test('acquire never returns a lease that ended on the way', async () => {
   expect(await lock.tryAcquire()).toBeNull()
 })
 
+test('the error of an acquire whose lease ended on the way does not say that the lock was held', async () => {
+  const { lock, name, proxy, direct } = await behindProxy({ lease: '40ms' })
+  proxy.delay(40)
+
+  await expect(lock.acquire()).rejects.toThrow(`lock '${name}' was not obtained in one attempt`)
+
+  proxy.delay(0)
+  await until('nothing is left of it', isFree(direct))
+})
+
 test('acquireDetached never returns a lease that ended on the way', async () => {
   const { lock, redis, name, proxy, direct } = await behindProxy({ lease: '40ms' })
   const semaphore = redis.semaphore(name, { limit: 1, lease: '40ms' })

@@ -54,12 +54,12 @@ test('an error names the structure, its name and the element', async () => {
 
   expect(timeouts.filter((error) => !(error instanceof WaitTimeoutError))).toEqual([])
   expect(timeouts.map((error) => (error as Error).message)).toEqual([
-    `lock '${name}' was not free within 20ms`,
-    `lock '${name}' was not free within 20ms`,
-    `lock '${name}' was not free within 20ms`,
-    `semaphore '${name}' was not free within 20ms`,
-    `key 'k' of once '${name}' was not free within 20ms`,
-    `lock '${name}' was not free within one attempt`,
+    `lock '${name}' was not obtained in 20ms`,
+    `lock '${name}' was not obtained in 20ms`,
+    `lock '${name}' was not obtained in 20ms`,
+    `semaphore '${name}' was not obtained in 20ms`,
+    `key 'k' of once '${name}' was not obtained in 20ms`,
+    `lock '${name}' was not obtained in one attempt`,
   ])
   expect(losses.filter((error) => !(error instanceof LeaseLostError))).toEqual([])
   expect(losses.map((error) => (error as LeaseLostError).resource)).toEqual([

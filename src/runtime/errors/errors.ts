@@ -48,7 +48,7 @@ export class WaitTimeoutError extends PeriluneError {
   readonly resource: string
 
   constructor(resource: string, wait: string = 'one attempt') {
-    super(`${resource} was not free within ${wait}`)
+    super(`${resource} was not obtained in ${wait}`)
     this.resource = resource
   }
 }
