@@ -47,5 +47,7 @@ end
 
 lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
 local served = serve(keys, lock, '')
-save_freed_lock(keys.state, lock)
+if not lock.is_saved then
+  save_freed_lock(keys.state, lock)
+end
 return { 'released', served == 'more' and 1 or 0 }

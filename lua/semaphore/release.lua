@@ -23,7 +23,7 @@ reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 then
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted, writes = true }
   served = serve(keys, semaphore, '')
 end
 -- After a write that needs no memory.

@@ -8,35 +8,35 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { bytes as asBytes, flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedNumbers, sharedOpening, sharedTickets, sharedTokens } from './shared.ts'
 
-const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared', taken: [7, 8, 1, 21], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3])
-local h=ARGV[4]
-local i=ARGV[5]=='1'
-local j=tonumber(ARGV[6]or 1000)
-local k=ARGV[7]=='1'
-local l=ARGV[8]~='0'
-local m,n=open_lock(redis.call('GET',a),clock_us())if m then return m end
-local o=lock_text(n)
-n.claim_ms,n.how=j,{channel=h,sharded=k,counted=l}
-local p=new_ticket(e,'s',g,i,1,f)
-redis.call('ZREM',b,format_ticket(p),other_text(p))
-local q=redis.call('HGET',d,'i'..e)
-if q then
-forget_reader(d,c,q)
+const abandonSharedLua: LuaText = { file: 'lua/lock/abandon-shared', taken: [7, 8, 1, 21], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=ARGV[4]
+local h=ARGV[5]=='1'
+local i=tonumber(ARGV[6]or 1000)
+local j=ARGV[7]=='1'
+local k=ARGV[8]~='0'
+local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
+local n=lock_text(m)
+m.claim_ms,m.how=i,{channel=g,sharded=j,counted=k}
+local o=new_ticket(d,'s',f,h,1,e)
+redis.call('ZREM',b,format_ticket(o),other_text(o))
+local p=redis.call('HGET',c,'i'..d)
+if p then
+forget_reader(K.reader_ids,K.readers,p)
 end
-count_readers(d,c,n)
-lapse(n)
-local r
-if n.last_ticket>0 and n.mode~='x'then
-r=serve_shared(b,d,c,n,'')
-elseif n.last_ticket>0 and not call_first(b,n,n.expires_at_ms-n.now_ms)then
-n.last_ticket=0
+count_readers(K.reader_ids,K.readers,m)
+lapse(m)
+local q
+if m.last_ticket>0 and m.mode~='x'then
+q=serve_shared(K,m,'')
+elseif m.last_ticket>0 and not call_first(K.queue,m,m.expires_at_ms-m.now_ms)then
+m.last_ticket=0
 end
-if lock_text(n)~=o then
-save_freed_lock(a,n)
+if lock_text(m)~=n then
+save_freed_lock(a,m)
 end
-return{'abandoned',r=='more'and 1 or 0}` }
+return{'abandoned',q=='more'and 1 or 0}` }
 const abandonLua: LuaText = { file: 'lua/lock/abandon', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -61,7 +61,7 @@ local q=called_id(m.called)==c
 m.called=q and'0'or m.called
 local r
 if is_free(m)and m.last_ticket>0 then
-r=serve(b,m,'')
+r=serve(b,a,m,'')
 elseif o and not call_first(b,m,m.expires_at_ms-m.now_ms)then
 m.last_ticket=0
 elseif o and m.mode=='s'then
@@ -109,72 +109,72 @@ j[2*k-1]=tonumber(l.token)
 j[2*k]=l.expires_at_ms
 end
 return{'granted',g,j}` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3])
-local h=ARGV[4]
-local i=ARGV[5]=='1'
-local j=ARGV[6]=='1'
-local k=tonumber(ARGV[7]or 1000)
-local l=ARGV[8]=='1'
-local m=ARGV[9]~='0'
-local n=ARGV[10]=='1'
-local o,p=open_lock(redis.call('GET',a),clock_us())if o then return o end
-local q=p.now_ms
-local r,s,t=reading_of(d,c,p,e)
-if r then
-if n then
-s=confirm_reader(d,c,p,string.format('%.0f',r),s,g)
-save_freed_lock(a,p)
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
+local e=ARGV[2]
+local f=tonumber(ARGV[3])
+local g=ARGV[4]
+local h=ARGV[5]=='1'
+local i=ARGV[6]=='1'
+local j=tonumber(ARGV[7]or 1000)
+local k=ARGV[8]=='1'
+local l=ARGV[9]~='0'
+local m=ARGV[10]=='1'
+local n,o=open_lock(redis.call('GET',a),clock_us())if n then return n end
+local p=o.now_ms
+local q,r,s=reading_of(K.reader_ids,K.readers,o,d)
+if q then
+if m then
+r=confirm_reader(K.reader_ids,K.readers,o,string.format('%.0f',q),r,f)
+save_freed_lock(a,o)
 end
-return{'granted',r,s,q}
+return{'granted',q,r,p}
 end
-count_readers(d,c,p)
-lapse(p)
-p.claim_ms,p.how=k,{channel=h,sharded=l,counted=m}
-local u=new_ticket(e,'s',g,j,1,f)
-local v=n and keep_place(b,u)or format_ticket(u)
-local w='none'
-if p.last_ticket>0 and p.mode~='x'then
-w=serve_shared(b,d,c,p,v)
+count_readers(K.reader_ids,K.readers,o)
+lapse(o)
+o.claim_ms,o.how=j,{channel=g,sharded=k,counted=l}
+local t=new_ticket(d,'s',f,i,1,e)
+local u=m and keep_place(K.queue,t)or format_ticket(t)
+local v='none'
+if o.last_ticket>0 and o.mode~='x'then
+v=serve_shared(K,o,u)
 end
-local x=is_free(p)and is_called(p.called,q)
-local y=p.mode~='x'and not x and(w=='own'or p.last_ticket==0)
-if y then
-if not is_called(p.called,q)then
-p.called='0'
+local w=is_free(o)and is_called(o.called,p)
+local x=o.mode~='x'and not w and(v=='own'or o.last_ticket==0)
+if x then
+if not is_called(o.called,p)then
+o.called='0'
 end
-local z=add_reader(d,c,p,u,g)
-if w=='own'then
-redis.call('ZREM',b,v)
-serve_shared(b,d,c,p,'')
+local y=add_reader(K.reader_ids,K.readers,o,t,f)
+if v=='own'then
+redis.call('ZREM',b,u)
+serve_shared(K,o,'')
 end
-local A=tonumber(redis.call('HGET',d,'i'..e))
-if t then
-forget_reader(d,c,t)
+local z=tonumber(redis.call('HGET',c,'i'..d))
+if s then
+forget_reader(K.reader_ids,K.readers,s)
 end
-save_lock(a,p)
-return{'granted',A,z,q}
+save_lock(a,o)
+return{'granted',z,y,p}
 end
-r,s=reading_of(d,c,p,e)
-if r then
-save_lock(a,p)
-return{'granted',r,s,q}
+q,r=reading_of(K.reader_ids,K.readers,o,d)
+if q then
+save_lock(a,o)
+return{'granted',q,r,p}
 end
-local z=w=='more'and 1 or 0
-local A=is_free(p)and k or p.expires_at_ms-q
-local B=0
-if i then
-p.last_ticket,B=stand_in_line(b,p,v)
-if t then
-forget_reader(d,c,t)
+local y=v=='more'and 1 or 0
+local z=is_free(o)and j or o.expires_at_ms-p
+local A=0
+if h then
+o.last_ticket,A=stand_in_line(K.queue,o,u)
+if s then
+forget_reader(K.reader_ids,K.readers,s)
 end
 end
-save_lock(a,p)
-if i then
-return{'queued',B,B==0 and A or 0,z,q}
+save_lock(a,o)
+if h then
+return{'queued',A,A==0 and z or 0,y,p}
 end
-return{'held',A,z}` }
+return{'held',z,y}` }
 const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
@@ -228,7 +228,7 @@ local x
 if is_free(t)then
 t.claim_ms,t.how=j,{channel=f,sharded=k,counted=l}
 if not i then
-x=serve(b,t,w)
+x=serve(b,a,t,w)
 end
 if i or x=='own'or x=='none'then
 grant_to(t,v)
@@ -412,29 +412,29 @@ i[#i+1]=l.kind
 i[#i+1]=l.holder
 end
 return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 17], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3]or 1000)
-local h=ARGV[4]=='1'
-local i=ARGV[5]~='0'
-local j,k=open_lock(redis.call('GET',a),clock_us())if j then return j end
-local l=tonumber(redis.call('ZSCORE',c,e)or 0)
-if k.mode~='s'or l<=k.now_ms then
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 17], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_lock(redis.call('GET',a),clock_us())if h then return h end
+local j=tonumber(redis.call('ZSCORE',b,c)or 0)
+if i.mode~='s'or j<=i.now_ms then
 return{'lost'}
 end
-forget_reader(d,c,e)
-count_readers(d,c,k)
-if k.mode~='s'then
-k.mode='-'
+forget_reader(K.reader_ids,K.readers,c)
+count_readers(K.reader_ids,K.readers,i)
+if i.mode~='s'then
+i.mode='-'
 end
-local m
-if is_free(k)and k.last_ticket>0 then
-k.claim_ms,k.how=g,{channel=f,sharded=h,counted=i}
-m=serve_shared(b,d,c,k,'')
+local k
+if is_free(i)and i.last_ticket>0 then
+i.claim_ms,i.how=e,{channel=d,sharded=f,counted=g}
+k=serve_shared(K,i,'')
 end
-save_freed_lock(a,k)
-return{'released',m=='more'and 1 or 0}` }
-const releaseLua: LuaText = { file: 'lua/lock/release', taken: [8, 5, 4, 4, 1, 5, 3, 16, 1, 4], text: `local c=ARGV[1]
+save_freed_lock(a,i)
+return{'released',k=='more'and 1 or 0}` }
+const releaseLua: LuaText = { file: 'lua/lock/release', taken: [8, 5, 4, 4, 1, 5, 3, 16, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -465,24 +465,26 @@ save_freed_lock(a,l)
 return{'released',0}
 end
 l.claim_ms,l.how=e,{channel=d,sharded=f,counted=g}
-local m=serve(b,l,'')
+local m=serve(b,a,l,'')
+if not l.is_saved then
 save_freed_lock(a,l)
+end
 return{'released',m=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/lock/serve', taken: [6, 4, 1, 10], text: `local e=ARGV[1]
-local f=tonumber(ARGV[2]or 1000)
-local g=ARGV[3]=='1'
-local h=ARGV[4]~='0'
-local i,j=open_lock(redis.call('GET',a),clock_us())if i then return i end
-count_readers(d,c,j)
-lapse(j)
-if j.mode=='x'or j.last_ticket==0 then
+const serveLua: LuaText = { file: 'lua/lock/serve', taken: [6, 4, 1, 10], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2]or 1000)
+local d=ARGV[3]=='1'
+local e=ARGV[4]~='0'
+local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
+count_readers(K.reader_ids,K.readers,g)
+lapse(g)
+if g.mode=='x'or g.last_ticket==0 then
 return{'served',0}
 end
-j.claim_ms,j.how=f,{channel=e,sharded=g,counted=h}
-local k=serve_shared(b,d,c,j,'')
-save_freed_lock(a,j)
-return{'served',k=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 92, 3, 2, 3, -99, 3, 96, 5, 1, 6, -107, 3, 66, 16, -47, 28, 45, 33, -126, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
+local h=serve_shared(K,g,'')
+save_freed_lock(a,g)
+return{'served',h=='more'and 1 or 0}` }
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 108, 3, 2, 3, -115, 3, 112, 5, 1, 6, -123, 3, 82, 16, -63, 13, 4, 27, 45, 33, -142, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -528,60 +530,72 @@ b.last_ticket=0
 end
 return true
 end
-local function hand_over(a,b,c,d)
-local e=listens_here(c,b.how)
-if e==false then
-redis.call('ZREM',a,c.text)
+local function notify_owner(a,b,c,d)
+local e,f,g,h,i=b.mode,b.id,b.holder,b.token,b.expires_at_ms
+grant(b,c.id,c.holder,d[1],d[2])
+save_freed_lock(a,b)
+b.is_saved=true
+if publish_to(c,d[3],b.how)then
+return true
+end
+grant(b,f,g,h,i)
+b.mode,b.is_saved=e,false
+save_freed_lock(a,b)
 return false
 end
-local f,g=b.now_ms,offered_ms(b,c,e)
-local h,i=new_token(b),f+g
-local j='granted '..c.id..' '..h..' '..i..' '..f
-local k=d and parse_ticket(d)
-local l=g<c.lease_ms
-local m=not l and k and process_of(k)==process_of(c)
-if m then
-j=j..'\\n'..first_message(k,g)
+local function hand_over(a,b,c,d,e)
+local f=listens_here(d,c.how)
+if f==false then
+redis.call('ZREM',a,d.text)
+return false
 end
-if not notify_granted(a,b,c,j)then
+local g,h=c.now_ms,offered_ms(c,d,f)
+local i,j=new_token(c),g+h
+local k='granted '..d.id..' '..i..' '..j..' '..g
+local l=e and parse_ticket(e)
+local m=h<d.lease_ms
+local n=not m and l and process_of(l)==process_of(d)
+if n then
+k=k..'\\n'..first_message(l,h)
+end
+if not notify_owner(b,c,d,{i,j,k})then
 return'unnotified'
 end
-redis.call('ZREM',a,c.text)
-grant(b,c.id,c.holder,h,i)
-if l and k and process_of(k)==process_of(c)then
-call_other(a,b,process_of(c),g)
+redis.call('ZREM',a,d.text)
+if m and l and process_of(l)==process_of(d)then
+call_other(a,c,process_of(d),h)
 end
-if not m and not call_next(a,b,k,g)then
-b.last_ticket=0
+if not n and not call_next(a,c,l,h)then
+c.last_ticket,c.is_saved=0,false
 end
 return'granted'
 end
-local function serve(a,b,c)
-if b.mode=='l'or b.late or is_overdue(b)then
-send_back_late(a,b,c)
+local function serve(a,b,c,d)
+if c.mode=='l'or c.late or is_overdue(c)then
+send_back_late(a,c,d)
 end
-for d=1,500 do
-local e=redis.call('ZRANGE',a,'0','1')
-if not e[1]then
-b.last_ticket=0
+for e=1,500 do
+local f=redis.call('ZRANGE',a,'0','1')
+if not f[1]then
+c.last_ticket=0
 return'none'
 end
-local f=parse_ticket(e[1])
-if f.text==c then
+local g=parse_ticket(f[1])
+if g.text==d then
 return'own'
 end
-if f.kind=='s'then
+if g.kind=='s'then
 return'more'
-elseif f.kind=='b'then
-if is_called(b.called,b.now_ms)or call_up(a,b,f,e[2])then
+elseif g.kind=='b'then
+if is_called(c.called,c.now_ms)or call_up(a,c,g,f[2])then
 return'notified'
 end
 else
-local g=hand_over(a,b,f,e[2])
-if g=='granted'then
+local h=hand_over(a,b,c,g,f[2])
+if h=='granted'then
 return'granted'
-elseif g=='unnotified'then
-if not pass_silent(a,b,f,c)then
+elseif h=='unnotified'then
+if not pass_silent(a,c,g,d)then
 return'unnotified'
 end
 end
@@ -638,11 +652,11 @@ if not f[1]then
 c.mode='l'
 end
 end
-local function serve_shared(a,b,c,d,e)
-local f=0
-local g
-if d.mode=='l'or d.late or is_overdue(d)then
-send_back_late(a,d,e)
+local function serve_shared(a,b,c)
+local d=0
+local e
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a.queue,b,c)
 end
 local function add_reader(a,b,c,d,e)
 local f=c.now_ms+e
@@ -680,59 +694,59 @@ redis.call('ZREM',a,e.text)
 add_reader(b,c,d,e,h)
 return'granted'
 end
-for h=1,500 do
-local i=redis.call('ZRANGE',a,'0','1')
-if not i[1]then
-d.last_ticket=0
+for f=1,500 do
+local g=redis.call('ZRANGE',a.queue,'0','1')
+if not g[1]then
+b.last_ticket=0
 return'none'
 end
-local j=parse_ticket(i[1])
-local k=is_free(d)or(d.mode=='s'and j.kind=='s')
-if j.kind~='x'and is_free(d)and is_called(d.called,d.now_ms)then
+local h=parse_ticket(g[1])
+local i=is_free(b)or(b.mode=='s'and h.kind=='s')
+if h.kind~='x'and is_free(b)and is_called(b.called,b.now_ms)then
 return'served'
-elseif j.text==e and k then
+elseif h.text==c and i then
 return'own'
-elseif not k then
-local l,m=d.expires_at_ms-d.now_ms,e~=''
-local n=m and math.min(l,2000)or l
-if not notify_process(j,first_message(j,n),d.how)then
-redis.call('ZREM',a,j.text)
+elseif not i then
+local j,k=b.expires_at_ms-b.now_ms,c~=''
+local l=k and math.min(j,2000)or j
+if not notify_process(h,first_message(h,l),b.how)then
+redis.call('ZREM',a.queue,h.text)
 else
-local o=false
-if m then
-o=pass_silent(a,d,j,e)
+local m=false
+if k then
+m=pass_silent(a.queue,b,h,c)
 end
-if not o then
-if process_of(j)==g then
-call_other(a,d,g,l)
+if not m then
+if process_of(h)==e then
+call_other(a.queue,b,e,j)
 end
 return'served'
 end
 end
-elseif f==100 then
-if notify_process(j,'come '..j.id,d.how)then
+elseif d==100 then
+if notify_process(h,'come '..h.id,b.how)then
 return'served'
 end
-redis.call('ZREM',a,j.text)
-elseif j.kind=='b'then
-if call_up(a,d,j,i[2])then
+redis.call('ZREM',a.queue,h.text)
+elseif h.kind=='b'then
+if call_up(a.queue,b,h,g[2])then
 return'served'
 end
 else
-local l=j.kind=='s'
-local m
-if l then
-m=let_in(a,b,c,d,j)
+local j=h.kind=='s'
+local k
+if j then
+k=let_in(a.queue,a.reader_ids,a.readers,b,h)
 else
-m=hand_over(a,d,j,i[2])
+k=hand_over(a.queue,a.state,b,h,g[2])
 end
-if m=='granted'then
-if not l then
+if k=='granted'then
+if not j then
 return'served'
 end
-f,g=f+1,process_of(j)
-elseif m=='unnotified'then
-if not pass_silent(a,d,j,e)then
+d,e=d+1,process_of(h)
+elseif k=='unnotified'then
+if not pass_silent(a.queue,b,h,c)then
 return'served'
 end
 end
@@ -756,7 +770,7 @@ redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
 redis.call('ZADD',b,'XX',g,d)
 return g
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -22, 1, -17, 2, 1, 4, -33, 7, 26, 2, 8, 7, -14, 3, 31, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -64, 7, 19, 2, 1, 6, 7, 8, -14, 3, 31, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
@@ -818,13 +832,6 @@ a.expires_at_ms=e
 a.id=b
 a.holder=c
 end
-local function save_freed_lock(a,b)
-local function lock_kept_ms(a)
-local b=a.expires_at_ms-a.now_ms
-local c=a.token/1000-a.now_ms
-if c>b then
-b=math.ceil(c)
-end
 local function kept_ms_after(a,b)
 local c=b and 7200000 or 600000
 if a>c then
@@ -832,8 +839,15 @@ return a+c
 end
 return b and'14400000'or'1200000'
 end
+local function lock_kept_ms(a)
+local b=a.expires_at_ms-a.now_ms
+local c=a.token/1000-a.now_ms
+if c>b then
+b=math.ceil(c)
+end
 return kept_ms_after(b,a.last_ticket>0)
 end
+local function save_freed_lock(a,b)
 local c,d=lock_text(b),lock_kept_ms(b)
 local e=redis.pcall('SET',a,c,'PX',d)
 if e.err then
@@ -965,7 +979,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', '776bafcc165af1ed02fe7d590cb44cdb340d6e40', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'dbb3e1829aa7b0bc5ff934567c634d0317cef014', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, 82, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 13, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 30, lineModule, 46, 40, readersModule, 74, 60, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1023,7 +1037,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', '921701f40bfac709ad43f87adc1d96e2ff287be0', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 74, 1, 0, 10, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, abandonLua, 24, 8, stateModule, 62, 1, 27, 14, 63, 22, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', 'd7da5f4be115d603a52ae9447d182186602231bc', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, 82, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 86, 1, 0, 10, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, 27, 3, sharedLine, 88, 4, 78, 10, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 10, 27, 14, 62, 23, lineModule, 46, 40, sharedLine, 54, 24, lineModule, 90, 29, abandonLua, 24, 8, stateModule, 27, 14, 62, 23, abandonLua, 32, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1072,7 +1086,7 @@ export type AcquireAllAnswer =
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 69, 7, 63, 6, 76, 2, 85, 3, acquireAllLua, 27, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 62, 15, 85, 3, acquireAllLua, 27, 10]),
   parts: acquireAllParts,
   encode(args) {
     return [
@@ -1140,7 +1154,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', '031f167a9674fe55502ae4869e8a9a144bd0cba9', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, readersModule, 134, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, acquireSharedLua, 13, 2, readersModule, 142, 8, acquireSharedLua, 15, 1, stateModule, 62, 1, 78, 7, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 58, 16, stateModule, 55, 7, lineModule, 46, 28, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', '44797f0892a3b1c7ead722192128792f0d1ca838', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 134, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 62, 15, acquireSharedLua, 13, 2, readersModule, 142, 8, acquireSharedLua, 15, 1, stateModule, 77, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, stateModule, 77, 8, lineModule, 7, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, sharedMessages, 82, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, stateModule, 77, 8, lineModule, 7, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, sharedMessages, 82, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, readersModule, 58, 16, stateModule, 55, 7, lineModule, 46, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 74, 60, acquireSharedLua, 38, 18, sharedLine, 123, 18, acquireSharedLua, 56, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1222,7 +1236,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '45ada498c7a3a4dede3539582d9814dba963bd68', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 69, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 63, 6, 76, 2, acquireLua, 30, 3, stateModule, 62, 1, 78, 7, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 13, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 107, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 112, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 115, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '409ae80fa2c54f0bd8efbed99e2a3fd1b6b213ae', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 62, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 69, 8, acquireLua, 30, 3, stateModule, 77, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 119, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 48, 5, lineModule, 86, 1, 7, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, sharedTokens, 0, 3, stateModule, 77, 8, 55, 7, 52, 3, lineModule, 27, 3, sharedLine, 88, 4, sharedMessages, 82, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, lineModule, 46, 40, sharedLine, 54, 24, lineModule, 90, 29, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 119, 5, acquireLua, 56, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, 82, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 124, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 127, 9, acquireLua, 77, 2, sharedLine, 123, 18, acquireLua, 79, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1285,7 +1299,7 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'db006df7b98b332ca5953f52febb3308d151f99e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('lock/clear', 'b08515ac53a519ac5004c2e2c7cf4e6d2a669b86', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 11, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, clearLua, 16, 6]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1321,7 +1335,7 @@ export type ExtendSharedAnswer =
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 69, 7, 63, 6, 76, 2, extendSharedLua, 4, 15, stateModule, 62, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 62, 15, extendSharedLua, 4, 15, stateModule, 77, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
   parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1361,7 +1375,7 @@ export type ExtendAnswer =
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, extendLua, 16, 12]),
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 62, 23, extendLua, 16, 12]),
   parts: acquireAllParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1535,7 +1549,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', 'dff400ae0913e73af9d903e7b14c2a437992652c', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, releaseSharedLua, 16, 2, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, releaseSharedLua, 18, 2, stateModule, 62, 1, 27, 14, 63, 22, releaseSharedLua, 20, 2]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '6fa50d7c2a172b6fc1704c58149f6feba995340e', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 62, 23, releaseSharedLua, 16, 2, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedMessages, 82, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 40, readersModule, 74, 60, releaseSharedLua, 18, 4]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1585,7 +1599,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '649664c8c9eaedcc09169cd4ab8f7ff944a46708', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 69, 7, 63, 6, 76, 2, 62, 1, 78, 7, releaseLua, 26, 5, lineModule, 74, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 75, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 76, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 68, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, stateModule, 55, 7, lineModule, 46, 28, sharedLine, 54, 24, lineModule, 78, 29, releaseLua, 31, 3]),
+  script: /* @__PURE__ */ linked('lock/release', '9132959df858c4491b04a965bed1d8c8ffd39b2a', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 62, 23, releaseLua, 26, 5, lineModule, 86, 1, 7, 3, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, 27, 3, sharedLine, 88, 4, sharedMessages, 82, 3, sharedLine, 78, 10, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 10, lineModule, 46, 40, sharedLine, 54, 24, lineModule, 90, 29, releaseLua, 31, 5]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1632,7 +1646,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', '403be8e28851a4bf6a5f2cd6593c08643c0bb86e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 16, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 28, readersModule, 74, 60, serveLua, 11, 1, stateModule, 62, 1, 27, 14, 63, 22, serveLua, 12, 2]),
+  script: /* @__PURE__ */ linked('lock/serve', 'b29d0b21398ed28bb0e57c80291a3e7a4d892b1b', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, sharedLine, 0, 6, readersModule, 9, 7, 0, 9, 16, 16, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 62, 23, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 8, sharedTickets, 28, 12, sharedMessages, 8, 3, 62, 1, 12, 4, 63, 2, 18, 2, 65, 4, 24, 1, 69, 1, 26, 1, 70, 1, 28, 2, 71, 1, 31, 1, 72, 1, 33, 3, 73, 4, 40, 1, 77, 1, 42, 1, 78, 1, 44, 1, 79, 2, 47, 2, 81, 1, 50, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, stateModule, 49, 3, sharedMessages, 82, 3, sharedLine, 54, 34, lineModule, 27, 3, sharedLine, 88, 4, 6, 17, 92, 9, lineModule, 30, 16, sharedLine, 101, 6, sharedTokens, 0, 3, stateModule, 52, 3, sharedLine, 107, 7, readersModule, 38, 36, stateModule, 55, 7, lineModule, 46, 40, readersModule, 74, 60, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

@@ -19,7 +19,7 @@ let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'perilune-generate-'))
   cpSync(join(import.meta.dirname, 'fixtures/good'), join(root, 'lua'), { recursive: true })
-  writeFileSync(join(root, 'package.json'), '{ "version": "1.2.3" }')
+  writeFileSync(join(root, 'package.json'), '{ "version":"1.2.3" }')
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
@@ -35,7 +35,7 @@ test('one run writes contract, modules and docs; a check after it finds nothing 
   expect(generate()).toMatchObject({ status: 0 })
   expect(generate('--check')).toMatchObject({ status: 0, stdout: '' })
 
-  expect(readFileSync(join(root, 'lua/contract.json'), 'utf8')).toContain('"version": "1.2.3"')
+  expect(readFileSync(join(root, 'lua/contract.json'), 'utf8')).toContain('"version":"1.2.3"')
   expect(readFileSync(join(root, 'src/generated/demo.ts'), 'utf8')).toContain("from '../driver.ts'")
   expect(readFileSync(join(root, 'docs/structures/demo.md'), 'utf8')).toContain('`note-sequence`')
   expect(readFileSync(join(root, 'docs/compatibility.md'), 'utf8')).toContain('| newer | 7.0.0 | none |')

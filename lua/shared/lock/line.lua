@@ -52,6 +52,23 @@ local function stand_before_all(keys, lock, text)
   end
 end
 
+-- Grants the lock to a ticket, and notifies its process. The write comes first: a server that rejects writes, such as a
+-- demoted primary, rejects it, and a notification before it would be wrong. Returns false, and leaves the lock as it
+-- was, if the user may not publish. `granted`: the token, when the lease ends, and the message.
+local function notify_owner(keys, lock, ticket, granted)
+  local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
+  grant(lock, ticket.id, ticket.holder, granted[1], granted[2])
+  save_freed_lock(keys.state, lock)
+  lock.is_saved = true
+  if publish_to(ticket, granted[3], lock.how) then
+    return true
+  end
+  grant(lock, id, holder, token, ended_ms)
+  lock.mode, lock.is_saved = mode, false
+  save_freed_lock(keys.state, lock)
+  return false
+end
+
 -- Grants the lock to a ticket, or offers it for the time that its process has to call, and notifies the next one.
 -- Returns 'granted', 'unnotified' if it may not be notified and so polls, or false, having only removed the ticket, if
 -- the process is dead.
@@ -70,16 +87,15 @@ local function hand_over(keys, lock, ticket, behind)
   if together then
     message = message .. '\n' .. first_message(next_ticket, lease_ms)
   end
-  if not notify_granted(keys, lock, ticket, message) then
+  if not notify_owner(keys, lock, ticket, { token, expires_at_ms, message }) then
     return 'unnotified'
   end
   redis.call('ZREM', keys.queue, ticket.text)
-  grant(lock, ticket.id, ticket.holder, token, expires_at_ms)
   if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
     call_other(keys, lock, process_of(ticket), lease_ms)
   end
   if not together and not call_next(keys, lock, next_ticket, lease_ms) then
-    lock.last_ticket = 0
+    lock.last_ticket, lock.is_saved = 0, false
   end
   return 'granted'
 end
