@@ -164,6 +164,7 @@ export async function beginEpoch(
   const { deadlines } = source.runtime.runner
   const { sink, ledgerName } = source
   if (known === 0) await source.number.agree(by)
+  else if (await isOver(source, partition, known, batch)) return
   const ledger = await sinkInTime(Promise.resolve(sink.location?.() ?? ''), by, deadlines)
   // A batch of the old epoch that is still on its way must not be applied once Redis has counted it again.
   const end = await endOf(source, partition, known, by)
@@ -188,6 +189,21 @@ export async function beginEpoch(
     partition.epoch = 0
     partition.doubt = { epoch, loss: loss(0) }
   }
+}
+
+/**
+ * Whether Redis has left the epoch, or no longer has this batch sealed. A process that was only slow must not close the
+ * ledger of an epoch in which the others go on.
+ */
+async function isOver(
+  source: CountersSource,
+  partition: CountersPartition,
+  known: number,
+  batch: string,
+): Promise<boolean> {
+  const seen = await partition.unit.run(inspect, {})
+  noteEpoch(source, partition, seen.epoch, known)
+  return seen.epoch !== known || (batch !== '' && seen.batch !== batch)
 }
 
 async function endOf(

@@ -1,7 +1,7 @@
 // Middleware for Hono, whose requests and responses are those of fetch. Headers already set on its context stay.
 
 import type { Answer } from './responses/answer.ts'
-import { askedOf, incomingOf, withoutConditions } from './requests/fetch-request.ts'
+import { askedOf, incomingOf, type Origin, withoutConditions } from './requests/fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
 import { bodyOf, type ReadRequest } from './requests/hono-body.ts'
 import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
@@ -65,7 +65,7 @@ export function idempotency(once: Store, options: IdempotencyOptions<Request> = 
   return async (context, next) => {
     const readBody = () => bodyOf(context.req, maxBytes)
     const admission = await policy.admit(
-      incomingOf(context.req.raw, options, { maxBytes, readBody, target: targetOf(context) }),
+      incomingOf(context.req.raw, options, { maxBytes, readBody, origin: originOf(context) }),
     )
     if (admission.status === 'answered') return answer(context, admission.answer)
     if (admission.status === 'pass') return proceed(next)
@@ -94,7 +94,7 @@ export function responseCache(
   const { maxBytes } = policy
   return async (context, next) => {
     const request = context.req.raw
-    const admitted = await policy.lookUp(askedOf(request, targetOf(context)), request)
+    const admitted = await policy.lookUp(askedOf(request, originOf(context)), request)
     if (admitted.status === 'answered') return answer(context, admitted.answer)
     if (admitted.status === 'pass') {
       await next()
@@ -122,12 +122,16 @@ export function responseCache(
   }
 }
 
-/** What the client asked for, on Node. The URL of a mounted app's request lacks the path of the mount. */
-function targetOf({ env }: HonoContext): string | undefined {
-  const { incoming } = (env ?? {}) as { readonly incoming?: { originalUrl?: unknown; url?: unknown } }
+/**
+ * Undefined unless `incoming` is a message of Node. The URL of a mounted app's request lacks the path of the mount, and
+ * its request is another object.
+ */
+function originOf({ env }: HonoContext): Origin | undefined {
+  const { incoming } = (env ?? {}) as { readonly incoming?: { originalUrl?: unknown; url?: unknown } | null }
+  if (typeof incoming !== 'object' || incoming === null || typeof incoming.url !== 'string') return undefined
   // Express shortens `url`.
-  const target = incoming?.originalUrl ?? incoming?.url
-  return typeof target === 'string' ? target : undefined
+  const { originalUrl, url } = incoming
+  return { message: incoming, target: typeof originalUrl === 'string' ? originalUrl : url }
 }
 
 type Sent = SendsHead & { readonly headersSent?: boolean }

@@ -19,6 +19,8 @@ export async function openLine(
     connectTimeout: LIMIT_MS,
     // Each question has its own time limit. With this timeout, a missing answer would look like a rejection.
     commandTimeout: undefined,
+    // Its connection to a Sentinel that is silent would stay for ever.
+    sentinelCommandTimeout: LIMIT_MS,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,
     enableOfflineQueue: true,

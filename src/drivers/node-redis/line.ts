@@ -102,7 +102,13 @@ class NodeRedisLine implements Line {
   close(): void {
     this.#lost = true
     // Earlier, node-redis would end nothing, and keep the connection that it makes afterwards.
-    if (this.#hasSocket && this.#connection.isOpen) this.#connection.destroy()
+    if (!this.#hasSocket) return
+    try {
+      // It ends timers and subscriptions of the client, too, which stay after the server has ended the connection.
+      this.#connection.destroy()
+    } catch {
+      // Node-redis 6.2 refuses this for a connection that is closed, and leaves them.
+    }
   }
 
   /**

@@ -3,8 +3,9 @@
 // which waits for the inner one.
 //
 // The inner middleware may get another request object: code in between may pass on a copy, as Hono does to a mounted
-// app. So the notes follow the calls. Those of the object are for Fastify, which does not call its hooks within each
-// other, and for Express, where a parser may go on in the context of its stream.
+// app. On Node the message of the connection stays the same, and identifies the request. Elsewhere the notes follow the
+// calls, too. They must not do so on Node: a callback of a pool of connections runs in the context of another request,
+// and a retry of that one would pass.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -21,8 +22,16 @@ export type Within = <Result>(rest: () => Result) => Result
 const around = new AsyncLocalStorage<Begun>()
 const begunFor = new WeakMap<object, Set<string>>()
 
-export function hasBegun(request: object, what: string): boolean {
+/** What identifies a request. */
+export interface RequestIdentity {
+  readonly request: object
+  /** Whether all code that the request passes gets this object, or one that leads to it. */
+  readonly isLasting: boolean
+}
+
+export function hasBegun({ request, isLasting }: RequestIdentity, what: string): boolean {
   if (begunFor.get(request)?.has(what) === true) return true
+  if (isLasting) return false
   for (let begun = around.getStore(); begun !== undefined; begun = begun.outer) {
     if (begun.what === what && !begun.isOver) return true
   }
@@ -30,7 +39,7 @@ export function hasBegun(request: object, what: string): boolean {
 }
 
 /** Notes `what` until `over` settles, for this request and for all that is called within. */
-export function noteBegun(request: object, what: string, over: Promise<unknown>): Within {
+export function noteBegun({ request }: RequestIdentity, what: string, over: Promise<unknown>): Within {
   const own = begunFor.get(request) ?? new Set()
   begunFor.set(request, own.add(what))
   const begun: Begun = { what, outer: around.getStore(), isOver: false }

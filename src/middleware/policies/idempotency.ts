@@ -11,7 +11,7 @@ import { checkFlag, checkFunction, checkInteger, checkOptions } from '../../runt
 import { ResultNotKeptError } from '../../runtime/errors/errors.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import { type Answer, type Headers, problem, unavailable } from '../responses/answer.ts'
-import { hasBegun, noteBegun, type Within } from './begun-for.ts'
+import { hasBegun, noteBegun, type Within, type RequestIdentity } from './begun-for.ts'
 import { parseIdempotencyKey } from './idempotency-key.ts'
 import { KEPT_HEADERS, ResponseRecorder, type StoredResponse } from '../responses/response-recorder.ts'
 import { returnedText } from './returned.ts'
@@ -38,8 +38,7 @@ export interface IdempotencyOptions<Request> {
 }
 
 /** A request, as a framework adapter passes it. */
-export interface Incoming {
-  readonly request: object
+export interface Incoming extends RequestIdentity {
   readonly method: string
   readonly header: string | null
   /** The subject of the caller; null: all callers share their keys. */
@@ -105,7 +104,7 @@ export class IdempotencyPolicy<Request> {
     if (key === null) return answered(malformed())
     const subject = incoming.subject()
     const unit = subject === null ? key : fingerprintOf(subject, key)
-    if (hasBegun(incoming.request, this.#what(unit))) return { status: 'pass' }
+    if (hasBegun(incoming, this.#what(unit))) return { status: 'pass' }
     const fingerprint = await incoming.fingerprint()
     if (fingerprint === null) return answered(tooLarge())
     try {
@@ -117,12 +116,12 @@ export class IdempotencyPolicy<Request> {
     }
   }
 
-  async #begin({ method, request }: Incoming, unit: string, fingerprint: string): Promise<Admission> {
+  async #begin(incoming: Incoming, unit: string, fingerprint: string): Promise<Admission> {
     const begun = await this.#once.begin(unit, { fingerprint })
     switch (begun.status) {
       case 'started': {
-        const recording = new ResponseRecorder(begun.attempt, method, this.#options)
-        const within = noteBegun(request, this.#what(unit), recording.settled)
+        const recording = new ResponseRecorder(begun.attempt, incoming.method, this.#options)
+        const within = noteBegun(incoming, this.#what(unit), recording.settled)
         return { status: 'begun', recording, within }
       }
       case 'replayed':

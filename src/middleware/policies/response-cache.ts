@@ -13,7 +13,7 @@ import { fitName } from '../../runtime/values/fit-name.ts'
 import { isError } from '../../runtime/errors/is-error.ts'
 import { isOutage } from '../../runtime/errors/outage.ts'
 import type { Answer, Headers } from '../responses/answer.ts'
-import { hasBegun, noteBegun, type Within } from './begun-for.ts'
+import { hasBegun, noteBegun, type Within, type RequestIdentity } from './begun-for.ts'
 import { judgeResponse, type KeepableResponse } from './cache-control.ts'
 import { Deferred } from '../responses/deferred.ts'
 import { cacheStatus, type KeptResponse, toAnswer, toKept, toPass } from '../responses/kept-response.ts'
@@ -45,8 +45,7 @@ export interface ResponseCacheOptions<Request> extends Freshness {
 }
 
 /** A request, as a framework adapter passes it. */
-export interface AskedResource {
-  readonly request: object
+export interface AskedResource extends RequestIdentity {
   readonly method: string
   /** Scheme, host and path with query: `https://shop.example/page?id=1`. */
   readonly place: string
@@ -138,7 +137,7 @@ export class ResponseCachePolicy<Request> {
   async #getOrBegin(asked: AskedResource, key: string, tags: readonly string[]): Promise<Admitted> {
     const { ttl, staleWhileRevalidate } = this.#options
     const what = `cache ${this.#cache.name} ${key}`
-    if (hasBegun(asked.request, what)) return { status: 'pass', headers: [] }
+    if (hasBegun(asked, what)) return { status: 'pass', headers: [] }
     const begun = new BegunResponse(this.#options, this.#cache)
     const span: Freshness = {
       ...(ttl === undefined ? {} : { ttl }),
@@ -149,7 +148,7 @@ export class ResponseCachePolicy<Request> {
     const kept = await Promise.race([begun.elected, got.then((value) => decided.promise.then(() => value))])
     if (kept !== null) return toAdmitted(kept, asked, this.#cache)
     // The request that began is answered by its handler.
-    const within = noteBegun(asked.request, what, got)
+    const within = noteBegun(asked, what, got)
     return { status: 'begun', headers: [cacheStatus('fwd=miss')], begun, within }
   }
 

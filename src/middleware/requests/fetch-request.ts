@@ -2,6 +2,7 @@
 
 import { fingerprintOf } from '../../once/once.ts'
 import { readBounded } from '../responses/bounded-body.ts'
+import type { RequestIdentity } from '../policies/begun-for.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
 import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
@@ -13,17 +14,23 @@ export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Arr
 export interface Reading {
   readonly maxBytes: number
   readonly readBody?: ReadsBody
-  /** The target of the client's request, where it is known. */
-  readonly target?: string | undefined
+  readonly origin?: Origin | undefined
+}
+
+/** The message of Node's connection that a request was made of. */
+export interface Origin {
+  readonly message: object
+  /** The target of the client's request. */
+  readonly target: string | undefined
 }
 
 export function incomingOf(
   request: Request,
   options: IdempotencyOptions<Request>,
-  { maxBytes, readBody = copyOfBody, target }: Reading,
+  { maxBytes, readBody = copyOfBody, origin }: Reading,
 ): Incoming {
   return {
-    request,
+    ...identityOf(request, origin),
     method: request.method,
     header: request.headers.get('idempotency-key'),
     subject: () => subjectOf(options, request),
@@ -33,20 +40,24 @@ export function incomingOf(
       const body = await readBody(request, maxBytes)
       if (body === null) return null
       const parts = partsOf(body, request.headers.get('content-type'))
-      return fingerprintOf(request.method, pathOf(new URL(request.url), target), ...parts)
+      return fingerprintOf(request.method, pathOf(new URL(request.url), origin?.target), ...parts)
     },
   }
 }
 
-export function askedOf(request: Request, target?: string): AskedResource {
+export function askedOf(request: Request, origin?: Origin): AskedResource {
   const { method, headers } = request
   const url = new URL(request.url)
   return {
-    request,
+    ...identityOf(request, origin),
     method,
-    place: `${url.protocol}//${url.host}${pathOf(url, target)}`,
+    place: `${url.protocol}//${url.host}${pathOf(url, origin?.target)}`,
     header: (name) => headers.get(name),
   }
+}
+
+function identityOf(request: Request, origin: Origin | undefined): RequestIdentity {
+  return { request: origin?.message ?? request, isLasting: origin !== undefined }
 }
 
 /**

@@ -1,6 +1,7 @@
 // Common to Express and Fastify: requests whose body is parsed before the middleware runs.
 
 import { fingerprintOf } from '../../once/once.ts'
+import type { RequestIdentity } from '../policies/begun-for.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { textOfParsed } from './parsed-body.ts'
 import { partsOf } from './parts-of-body.ts'
@@ -36,7 +37,7 @@ export function incomingOf<Request extends ParsedRequest>(
   maxBytes: number,
 ): Incoming {
   return {
-    request,
+    ...identityOf(request),
     method: request.method,
     header: headerOf(request, 'idempotency-key'),
     subject: () => subjectOf(options, request),
@@ -55,11 +56,17 @@ export function askedOf(request: ParsedRequest): AskedResource {
   const { method, originalUrl } = request
   const header = (name: string): string | null => headerOf(request, name)
   return {
-    request,
+    ...identityOf(request),
     method,
     place: `${request.protocol ?? 'http'}://${hostOf(request)}${originalUrl}`,
     header,
   }
+}
+
+/** By the message of Node's connection, which Fastify has in `raw`. */
+function identityOf(request: ParsedRequest & { readonly raw?: unknown }): RequestIdentity {
+  const { raw } = request
+  return { request: typeof raw === 'object' && raw !== null ? raw : request, isLasting: true }
 }
 
 /** Node accepts any host. A slash in it would yield the key of another page. */
