@@ -17,9 +17,10 @@ export function outlineOf(text: string, documents: readonly string[]): string {
   while (at < text.length) {
     const from = at
     at = text.charCodeAt(at) === QUOTE ? skipString(text, at) : at + 1
-    if (at === from + 1 || !documents.some((name) => isKey(text, from, at, name))) continue
+    if (at === from + 1) continue
     const colon = skipSpace(text, at)
-    if (text.charCodeAt(colon) !== COLON) continue
+    // Most texts are no names.
+    if (text.charCodeAt(colon) !== COLON || !documents.some((name) => isKey(text, from, at, name))) continue
     const value = skipSpace(text, colon + 1)
     at = skipValue(text, value)
     if (at - value <= SHORT) continue

@@ -105,6 +105,34 @@ test('batches that reach a database only after it went back are not counted twic
   expect(await counters.get(1)).toBe(100)
 })
 
+test('a slow flusher does not end the epoch in which the others go on', async () => {
+  const { counters, another, sink, database, stored } = await setup()
+  await counters.increment(1, 1)
+  const { apply } = sink
+  let goOn = (): void => undefined
+  const waiting = new Promise<void>((resolve) => {
+    sink.apply = (batch) => {
+      sink.apply = apply
+      resolve()
+      return new Promise((done) => (goOn = () => done(apply(batch))))
+    }
+  })
+  const slow = another().flush()
+  await waiting
+  await counters.flush()
+  await counters.increment(1, 10)
+  await counters.flush()
+
+  goOn()
+  await slow
+  expect(database.prepare('SELECT seq FROM perilune_ledger').all()).toEqual([{ seq: 2 }])
+  await counters.increment(1, 100)
+  await counters.flush()
+
+  expect(database.prepare('SELECT seq FROM perilune_ledger').all()).toEqual([{ seq: 3 }])
+  expect(stored(1)).toBe(111)
+})
+
 describe('derived counters whose database came back with an old copy', () => {
   /** Values read from a roll-up that was never shown, and that the database has lost since. */
   async function aheadOfAll() {

@@ -8,7 +8,9 @@ import { beforeEach, describe, expect, inject, onTestFinished, test, vi } from '
 import { openLine as openIoredis } from '../../src/drivers/ioredis/line.ts'
 import { openLine as openNodeRedis } from '../../src/drivers/node-redis/line.ts'
 import type { Line, LineEvents } from '../../src/drivers/wire/line.ts'
+import { ask } from '../servers/ask.ts'
 import { startProxy } from '../servers/proxy.ts'
+import { startRedis } from '../servers/redis.ts'
 
 type OpenLine = (port: number, events: LineEvents) => Promise<Line>
 
@@ -41,13 +43,42 @@ async function silentServer(): Promise<{ port: number; next: Promise<Socket> }> 
   return { port: (server.address() as { port: number }).port, next }
 }
 
-// Time limits never end: what ends here is ended by the call.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
+test('a line of ioredis leaves no connection to a Sentinel that is silent', async () => {
+  const { port, next } = await silentServer()
+  const client = new Redis({ sentinels: [{ host: '127.0.0.1', port }], name: 'main', lazyConnect: true })
+  openIoredis(client, {}, false, { ...deaf, onOpening: () => undefined }).catch(() => undefined)
+
+  const accepted = await next
+
+  await once(accepted, 'end')
+})
+
+test('a line of node-redis leaves no timer once the server has ended it', async () => {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const client = createClient({ socket: { host: '127.0.0.1', port: redis.port }, pingInterval: 3_600_000 })
+  const before = timers()
+  const lost = new Promise<void>((resolve) => {
+    openNodeRedis(client, {}, false, { ...deaf, onLost: resolve, onOpening: () => undefined }).catch(
+      () => undefined,
+    )
+  })
+  await vi.waitFor(() => expect(timers()).toBeGreaterThan(before))
+
+  await ask(redis.port, 'CLIENT', 'KILL', 'TYPE', 'normal')
+  await lost
+
+  await vi.waitFor(() => expect(timers()).toBe(before))
 })
 
 describe.each(clients)('$name', ({ open }) => {
+  // Time limits never end: what ends here is ended by the call.
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+  })
+
   test('a line that is being opened ends when that is given up', async () => {
     const { port, next } = await silentServer()
     let end = (): void => undefined

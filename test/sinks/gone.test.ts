@@ -1,7 +1,9 @@
 // A database that comes back while processes run: with a copy from before our tables were created, or with another
 // primary behind the same address.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeVotes, postgresAlone, read, rollUp, VOTES, voteFor } from './counts-fixture.ts'
+import { postgres, postgresEvents } from 'perilune/postgres'
+import pg from 'pg'
 import { batchOf, begin, ITEMS, makeTables, stored } from './fixture.ts'
 import { openMariadb, openSqlite, type Place } from './places.ts'
 
@@ -68,6 +70,41 @@ describe.each([
     await expect(add()).rejects.toMatchObject({ code: 'sink-misconfigured' })
     expect(await add()).toBe(true)
   })
+})
+
+test('a table that disappears is not replaced by one of its name in another schema', async () => {
+  const place = await openPostgres()
+  await makeVotes(place)
+  const options = `-c search_path=tenant,${place.schema}`
+  const address = { host: '127.0.0.1', port: place.port, user: 'postgres', database: 'postgres', options }
+  const pool = new pg.Pool(address)
+  onTestFinished(() => pool.end())
+  const makeTenant = async (): Promise<void> => {
+    await pool.query('CREATE SCHEMA tenant')
+    for (const table of ['items', 'votes'])
+      await pool.query(`CREATE TABLE tenant.${table} (LIKE ${place.schema}.${table} INCLUDING ALL)`)
+  }
+  await makeTenant()
+  const [sink, votes] = [postgres(pool, ITEMS), postgresEvents(pool, VOTES)]
+  const ledger = await begin(sink)
+  await sink.apply(batchOf(ledger, 1, { 1: 5 }))
+  await pool.query('INSERT INTO tenant.votes (item, voter) VALUES (1, 1)')
+  expect(await rollUp(votes)).toMatchObject({ events: 1 })
+  await place.run(voteFor(1, 'ada bob'))
+
+  await pool.query('DROP SCHEMA tenant CASCADE')
+  const moved = {
+    code: 'sink-misconfigured',
+    message: `the table items was tenant.items, and the database finds ${place.schema}.items now: bring it back, or restart the process`,
+  }
+  await expect(sink.apply(batchOf(ledger, 2, { 1: 5 }))).rejects.toMatchObject(moved)
+  await expect(rollUp(votes)).rejects.toMatchObject({ code: 'sink-misconfigured' })
+  await expect(votes.read('test:votes', ['1'])).rejects.toMatchObject({ code: 'sink-misconfigured' })
+  expect(await stored(place, 'items')).toEqual({})
+
+  await makeTenant()
+  expect(await sink.apply(batchOf(ledger, 2, { 1: 5 }))).toBe('behind')
+  expect(await rollUp(votes)).toMatchObject({ events: 0 })
 })
 
 describe('a connection to a server that is no longer primary', () => {

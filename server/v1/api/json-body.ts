@@ -41,7 +41,10 @@ export function takeJsonOnly(app: App): void {
     const step = (): Promise<void> => app.bodyTurns.step(request)
     if (!(await isJsonInSteps(body, step))) throw notJson()
     await step()
-    return documents === 'whole' ? null : parse(outlineOf(request.jsonText, documents))
+    if (documents === 'whole') return null
+    const outline = outlineOf(request.jsonText, documents)
+    await step()
+    return parse(outline)
   })
 }
 

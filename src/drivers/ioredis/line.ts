@@ -13,14 +13,16 @@ export async function openLine(
   sharded: boolean,
   events: LineEvents,
 ): Promise<Line> {
+  // The first two Sentinels may be silent.
+  const limit = client.options.sentinels ? LIMIT_MS / 3 : LIMIT_MS
   const connection = client.duplicate({
     ...place,
     lazyConnect: true,
-    connectTimeout: LIMIT_MS,
+    connectTimeout: limit,
     // Each question has its own time limit. With this timeout, a missing answer would look like a rejection.
     commandTimeout: undefined,
     // Its connection to a Sentinel that is silent would stay for ever.
-    sentinelCommandTimeout: LIMIT_MS,
+    sentinelCommandTimeout: limit,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,
     enableOfflineQueue: true,

@@ -22,6 +22,8 @@ export class SqlAccess {
   readonly name: string
   readonly dialect: Dialect
   readonly #store: SqlStore
+  /** The tables by the names that the user gave, as they were first found. */
+  readonly #found = new Map<string, string>()
 
   constructor(store: SqlStore, dialect: Dialect) {
     this.name = dialect.name
@@ -74,7 +76,18 @@ export class SqlAccess {
     const [schema, name] = [String(row['schema']), String(row['name'])]
     const columns = await this.columns([schema, name])
     if (columns.size === 0) throw misconfigured(`the table ${table} does not exist`)
+    this.#checkStays(table, `${schema}.${name}`)
     return { found: { schema, name, location: String(row['location']) }, columns }
+  }
+
+  /** The database may find another table under a name once the first one has disappeared, as in another schema. */
+  #checkStays(table: string, place: string): void {
+    const first = this.#found.get(table) ?? place
+    this.#found.set(table, first)
+    if (first === place) return
+    throw misconfigured(
+      `the table ${table} was ${first}, and the database finds ${place} now: bring it back, or restart the process`,
+    )
   }
 
   /** Throws SinkError if rows written to the table may be dropped. */
