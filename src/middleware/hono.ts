@@ -123,12 +123,12 @@ export function responseCache(
 }
 
 /**
- * Undefined unless `incoming` is a message of Node. The URL of a mounted app's request lacks the path of the mount, and
+ * Null unless `incoming` is a message of Node. The URL of a mounted app's request lacks the path of the mount, and
  * its request is another object.
  */
-function originOf({ env }: HonoContext): Origin | undefined {
+function originOf({ env }: HonoContext): Origin | null {
   const { incoming } = (env ?? {}) as { readonly incoming?: { originalUrl?: unknown; url?: unknown } | null }
-  if (typeof incoming !== 'object' || incoming === null || typeof incoming.url !== 'string') return undefined
+  if (typeof incoming !== 'object' || incoming === null || typeof incoming.url !== 'string') return null
   // Express shortens `url`.
   const { originalUrl, url } = incoming
   return { message: incoming, target: typeof originalUrl === 'string' ? originalUrl : url }

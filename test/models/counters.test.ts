@@ -70,7 +70,7 @@ test(`every increment arrives once, in ${SCHEDULES} schedules`, { timeout: 7_200
 
 describe('without a rule of the protocol a history fails', () => {
   test.each(someOf(RULES, 2))('%s', { timeout: 300_000 }, async (rule) => {
-    const [shown] = faultsOf(await playAll(5000, rule))
+    const [shown] = faultsOf(await playAll(10_000, rule))
 
     if (shown === undefined) throw new Error(`no schedule shows that it is needed: ${rule}`)
     tell(`counters without ${rule}: seed ${shown[0]} shows ${shown[1][0]}`)

@@ -20,7 +20,6 @@ export const RULES = [
   'closing',
   'ack of the sealed batch',
   'begin after the epoch',
-  'begin about the batch',
   'load retry',
   'setting aside',
 ] as const
@@ -36,11 +35,6 @@ const EDITS: Partial<Record<Rule, Edit>> = {
     script: 'counters/begin',
     from: 'if partition.epoch ~= known or',
     to: 'if',
-  },
-  'begin about the batch': {
-    script: 'counters/begin',
-    from: "(batch ~= '' and partition.batch ~= batch)",
-    to: 'false',
   },
   'load retry': {
     script: 'counters/load',

@@ -101,8 +101,8 @@ class NodeRedisLine implements Line {
 
   close(): void {
     this.#lost = true
-    // Earlier, node-redis would end nothing, and keep the connection that it makes afterwards.
-    if (!this.#hasSocket) return
+    // Before it has a socket, node-redis would end nothing, and keep the connection that it makes afterwards.
+    if (!this.#hasSocket && this.#connection.isOpen) return
     try {
       // It ends timers and subscriptions of the client, too, which stay after the server has ended the connection.
       this.#connection.destroy()

@@ -2,7 +2,7 @@
 
 import { fingerprintOf } from '../../once/once.ts'
 import { readBounded } from '../responses/bounded-body.ts'
-import type { RequestIdentity } from '../policies/begun-for.ts'
+import { passOn, type RequestIdentity } from '../policies/begun-for.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
 import { partsOf } from './parts-of-body.ts'
 import { type AskedResource, CONDITIONS } from '../policies/response-cache.ts'
@@ -14,7 +14,7 @@ export type ReadsBody = (request: Request, maxBytes: number) => Promise<Uint8Arr
 export interface Reading {
   readonly maxBytes: number
   readonly readBody?: ReadsBody
-  readonly origin?: Origin | undefined
+  readonly origin?: Origin | null
 }
 
 /** The message of Node's connection that a request was made of. */
@@ -45,7 +45,7 @@ export function incomingOf(
   }
 }
 
-export function askedOf(request: Request, origin?: Origin): AskedResource {
+export function askedOf(request: Request, origin?: Origin | null): AskedResource {
   const { method, headers } = request
   const url = new URL(request.url)
   return {
@@ -56,8 +56,9 @@ export function askedOf(request: Request, origin?: Origin): AskedResource {
   }
 }
 
-function identityOf(request: Request, origin: Origin | undefined): RequestIdentity {
-  return { request: origin?.message ?? request, isLasting: origin !== undefined }
+/** `origin`: undefined for a request of another framework than Hono, null for one that is not from Node. */
+function identityOf(request: Request, origin: Origin | null | undefined): RequestIdentity {
+  return { request, message: origin?.message, isAwaited: origin !== undefined }
 }
 
 /**
@@ -78,6 +79,7 @@ export function withoutConditions(request: Request): Request {
   if (CONDITIONS.every((name) => !request.headers.has(name))) return request
   const whole = new Request(request)
   for (const name of CONDITIONS) whole.headers.delete(name)
+  passOn(request, whole)
   return whole
 }
 

@@ -66,7 +66,7 @@ export function askedOf(request: ParsedRequest): AskedResource {
 /** By the message of Node's connection, which Fastify has in `raw`. */
 function identityOf(request: ParsedRequest & { readonly raw?: unknown }): RequestIdentity {
   const { raw } = request
-  return { request: typeof raw === 'object' && raw !== null ? raw : request, isLasting: true }
+  return { request: typeof raw === 'object' && raw !== null ? raw : request, isAwaited: false }
 }
 
 /** Node accepts any host. A slash in it would yield the key of another page. */
