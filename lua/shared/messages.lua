@@ -10,21 +10,7 @@ local HOW = arguments({
 })
 
 local function process_of(ticket)
-  local process = ticket.process
-  if not process then
-    process = string.match(ticket.id, '^[^.]*')
-    ticket.process = process
-  end
-  return process
-end
-
-local function channel_of(ticket, how)
-  local channel = ticket.channel
-  if not channel then
-    channel = how.channel .. ':' .. process_of(ticket)
-    ticket.channel = channel
-  end
-  return channel
+  return string.match(ticket.id, '^[^.]*')
 end
 
 local function first_message(ticket, recheck_ms)
@@ -37,7 +23,7 @@ local function listens_here(ticket, how)
   if ticket.listens == 0 or not how.counted then
     return nil
   end
-  local channel = channel_of(ticket, how)
+  local channel = how.channel .. ':' .. process_of(ticket)
   local counts
   if how.sharded then
     counts = redis.pcall('PUBSUB', 'SHARDNUMSUB', channel)
@@ -57,7 +43,7 @@ local function publish_to(ticket, message, how)
   if ticket.listens == 0 then
     return true
   end
-  local channel = channel_of(ticket, how)
+  local channel = how.channel .. ':' .. process_of(ticket)
   local heard
   if how.sharded then
     heard = redis.pcall('SPUBLISH', channel, message)

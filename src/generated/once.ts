@@ -296,7 +296,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 52, 10, abandonLua, 7, 3]),
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -410,7 +410,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 52, 10, clearLua, 18, 2]),
+  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -459,7 +459,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', {}, abandonParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 52, 10, completeLua, 26, 2]),
+  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', {}, abandonParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -626,7 +626,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 52, 10, releaseLua, 14, 2]),
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -302,27 +302,14 @@ note_asked(a,c)
 end
 return d,e
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 8, 1, 8, 7, 16, 4, 13, 2, 7, 4, 10, -68, 1, 11, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, -46, 3, 61, 18], text: `local function process_of(a)
-local b=a.process
-if not b then
-b=string.match(a.id,'^[^.]*')
-a.process=b
-end
-return b
-end
-local function channel_of(a,b)
-local c=a.channel
-if not c then
-c=b..':'..process_of(a)
-a.channel=c
-end
-return c
+export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -56, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, -46, 3, 61, 18], text: `local function process_of(a)
+return string.match(a.id,'^[^.]*')
 end
 local function listens_here(a,b,c,d)
 if a.listens==0 or not c then
 return nil
 end
-local e=channel_of(a,b)
+local e=b..':'..process_of(a)
 local f
 if d then
 f=redis.pcall('PUBSUB','SHARDNUMSUB',e)
@@ -338,7 +325,7 @@ local function publish_to(a,b,c,d)
 if a.listens==0 then
 return true
 end
-local e=channel_of(a,c)
+local e=c..':'..process_of(a)
 local f
 if d then
 f=redis.pcall('SPUBLISH',e,b)
@@ -364,10 +351,9 @@ else
 redis.pcall('PUBLISH',a,c)
 end
 end
-c=b.channel..':'..process_of(a)
 local function listens_here(a,b)
 if a.listens==0 or not b.counted then
-local c=channel_of(a,b)
+local c=b.channel..':'..process_of(a)
 local d
 if b.sharded then
 d=redis.pcall('PUBSUB','SHARDNUMSUB',c)
@@ -375,7 +361,7 @@ d=redis.pcall('PUBSUB','NUMSUB',c)
 if d.err then
 return d[2]>0
 local function publish_to(a,b,c)
-local d=channel_of(a,c)
+local d=c.channel..':'..process_of(a)
 local e
 if c.sharded then
 e=redis.pcall('SPUBLISH',d,b)

@@ -187,7 +187,7 @@ describe.each([
   })
 })
 
-/** A pool that calls back in the context of whoever gave its connection back. */
+/** A pool that calls back in the context of the request that gave its connection back. */
 class Pool {
   readonly #waiting: (() => void)[] = []
   #isFree = true
@@ -225,9 +225,10 @@ test.each([
     'fetch',
     (once: Once<StoredResponse>, pool: Pool, work: () => Promise<number>): RequestListener => {
       const handle = withIdempotency(once, {}, async () => Response.json(await work()))
-      return getRequestListener(
+      const listen = getRequestListener(
         (request) => new Promise((resolve) => pool.take(() => resolve(handle(request)))),
       )
+      return (request, response) => void listen(request, response)
     },
   ],
 ])(
@@ -268,7 +269,8 @@ test('requests that a handler sends at once under one key, with the message of i
     const answers = await Promise.all([send(), send()])
     return context.json(answers.map(({ status }) => status).toSorted((a, b) => a - b))
   })
-  const ask = await served(getRequestListener(app.fetch))
+  const listen = getRequestListener(app.fetch)
+  const ask = await served((request, response) => void listen(request, response))
 
   const answer = await ask('POST', {})
 

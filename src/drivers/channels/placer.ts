@@ -69,7 +69,7 @@ export class Placer {
     const found = line.isProven ? 'here' : await line.prove([channel])
     if (found === 'elsewhere') line.close()
     if (!suits(found))
-      throw new ConnectionLostError('the connection leads to a node that takes no commands', true)
+      throw new ConnectionLostError('the connection leads to another node', true)
     if (!line.carries(channel)) throw new ConnectionLostError('the connection was lost', true)
     onPlaced()
   }

@@ -14,7 +14,7 @@ export async function openLine(
   events: LineEvents,
 ): Promise<Line> {
   // The first two Sentinels may be silent.
-  const limit = client.options.sentinels ? LIMIT_MS / 3 : LIMIT_MS
+  const limit = LIMIT_MS / (client.options.sentinels ? 3 : 1)
   const connection = client.duplicate({
     ...place,
     lazyConnect: true,

@@ -190,13 +190,13 @@ export class Silence<Spot extends object> {
         onLeft: ignore,
         onLost: ignore,
       })
-      await inTime(key === '' ? line.ping() : line.touch(key), 'a new connection')
+      await inTime(key === '' ? line.ping() : line.touch(key), 'probe')
       return true
     } catch (error) {
       return error instanceof ServerReplyError && !SLOW.has(error.word)
     } finally {
-      this.#probes.delete(end)
       end()
+      this.#probes.delete(end)
     }
   }
 }

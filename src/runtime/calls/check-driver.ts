@@ -9,6 +9,6 @@ export function checkDriver(driver: Driver): Driver {
   if (isOne && METHODS.every((method) => typeof driver[method] === 'function')) return driver
   throw new InvalidArgumentError(
     'driver',
-    'must be a driver: ioredis(client) of perilune/ioredis, nodeRedis(client) of perilune/node-redis, or your own',
+    'must be a driver: ioredis(client) of perilune/ioredis, nodeRedis(client) of perilune/node-redis',
   )
 }
