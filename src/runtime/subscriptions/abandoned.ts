@@ -48,8 +48,7 @@ interface Ended extends Pick<LastWord, 'say' | 'node'> {
 export class Abandoned {
   /** Calls still to be made or repeated. Oldest first. */
   readonly #abandoning = new Map<string, Ended>()
-  /** Oldest first. */
-  readonly #known = new Map<string, Ended>()
+  readonly #known = new Recent<Ended>()
   /** Attempts whose final call failed. */
   readonly #unsaid = new Unsaid<Ended>((ended) => this.#sayAgain(ended))
   #closed = false
@@ -122,20 +121,13 @@ export class Abandoned {
     const { id } = ended
     // The same attempt may have been added twice.
     if (this.#abandoning.get(id) === ended) this.#abandoning.delete(id)
-    this.#known.delete(id)
-    this.#known.set(id, ended)
     ended.since = performance.now()
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
+    this.#known.set(id, ended)
   }
 
   /** Rejected calls are dropped in time; calls that the server could not receive are kept until it can. */
   #forgetOld(): void {
     const now = performance.now()
-    for (const [id, { since }] of this.#known) {
-      if (since >= now - KNOWN_FOR_MS) break
-      this.#known.delete(id)
-    }
     for (const [id, ended] of this.#abandoning) {
       if (ended.since >= now - KNOWN_FOR_MS) return
       this.#abandoning.delete(id)
@@ -146,5 +138,38 @@ export class Abandoned {
       ended.since = now
       this.#abandoning.set(id, ended)
     }
+  }
+}
+
+/**
+ * The newest entries. Two maps take turns: a map whose oldest entry is deleted for each new one takes the longer to find
+ * it the more were deleted.
+ */
+class Recent<Entry> {
+  #newer = new Map<string, Entry>()
+  #older = new Map<string, Entry>()
+  #since = performance.now()
+
+  get(id: string): Entry | undefined {
+    return this.#newer.get(id) ?? this.#older.get(id)
+  }
+
+  has(id: string): boolean {
+    return this.get(id) !== undefined
+  }
+
+  set(id: string, entry: Entry): void {
+    const now = performance.now()
+    if (this.#newer.size >= MOST_KNOWN || now - this.#since > KNOWN_FOR_MS) {
+      this.#older = this.#newer
+      this.#newer = new Map()
+      this.#since = now
+    }
+    this.#newer.set(id, entry)
+  }
+
+  clear(): void {
+    this.#newer.clear()
+    this.#older.clear()
   }
 }
