@@ -48,7 +48,13 @@ interface Ended extends Pick<LastWord, 'say' | 'node'> {
 export class Abandoned {
   /** Calls still to be made or repeated. Oldest first. */
   readonly #abandoning = new Map<string, Ended>()
-  readonly #known = new Recent<Ended>()
+  /**
+   * Two maps take turns: a map whose oldest entry is deleted for each new one takes the longer to find it the more were
+   * deleted.
+   */
+  #known = new Map<string, Ended>()
+  #knownBefore = new Map<string, Ended>()
+  #knownSince = 0
   /** Attempts whose final call failed. */
   readonly #unsaid = new Unsaid<Ended>((ended) => this.#sayAgain(ended))
   #closed = false
@@ -70,7 +76,7 @@ export class Abandoned {
 
   /** The server has sent a letter to an attempt that is over. */
   heard(id: string): void {
-    const ended = this.#abandoning.get(id) ?? this.#known.get(id)
+    const ended = this.#find(id)
     if (ended === undefined) return
     // A call that was waiting for a retry is made now.
     void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#send(ended))
@@ -80,7 +86,7 @@ export class Abandoned {
     this.#closed = true
     for (const { timer } of this.#abandoning.values()) timer?.cancel()
     this.#abandoning.clear()
-    this.#known.clear()
+    this.#known = this.#knownBefore = new Map()
     this.#unsaid.clear()
   }
 
@@ -107,13 +113,13 @@ export class Abandoned {
     } catch (error) {
       const isOver = error instanceof DriverError && error.code === 'closed'
       ended.wasRefused = !isOutage(error)
-      if (!isOver && this.#isKept(ended)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)
+      if (!isOver && this.#find(ended.id)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)
       return false
     }
   }
 
-  #isKept({ id }: Ended): boolean {
-    return this.#abandoning.has(id) || this.#known.has(id)
+  #find(id: string): Ended | undefined {
+    return this.#abandoning.get(id) ?? this.#known.get(id) ?? this.#knownBefore.get(id)
   }
 
   /** No further call is needed unless a letter comes for it. */
@@ -122,6 +128,11 @@ export class Abandoned {
     // The same attempt may have been added twice.
     if (this.#abandoning.get(id) === ended) this.#abandoning.delete(id)
     ended.since = performance.now()
+    if (this.#known.size >= MOST_KNOWN || ended.since - this.#knownSince > KNOWN_FOR_MS) {
+      this.#knownBefore = this.#known
+      this.#known = new Map()
+      this.#knownSince = ended.since
+    }
     this.#known.set(id, ended)
   }
 
@@ -138,38 +149,5 @@ export class Abandoned {
       ended.since = now
       this.#abandoning.set(id, ended)
     }
-  }
-}
-
-/**
- * The newest entries. Two maps take turns: a map whose oldest entry is deleted for each new one takes the longer to find
- * it the more were deleted.
- */
-class Recent<Entry> {
-  #newer = new Map<string, Entry>()
-  #older = new Map<string, Entry>()
-  #since = performance.now()
-
-  get(id: string): Entry | undefined {
-    return this.#newer.get(id) ?? this.#older.get(id)
-  }
-
-  has(id: string): boolean {
-    return this.get(id) !== undefined
-  }
-
-  set(id: string, entry: Entry): void {
-    const now = performance.now()
-    if (this.#newer.size >= MOST_KNOWN || now - this.#since > KNOWN_FOR_MS) {
-      this.#older = this.#newer
-      this.#newer = new Map()
-      this.#since = now
-    }
-    this.#newer.set(id, entry)
-  }
-
-  clear(): void {
-    this.#newer.clear()
-    this.#older.clear()
   }
 }
