@@ -149,7 +149,7 @@ test('a user of Redis without the rights that the scripts need causes a warning'
   const service = await start({ REDIS_URL: `redis://weak:weak@127.0.0.1:${open.port}` })
 
   expect(service.engine.warnings).toContainEqual(
-    'not ready: this user of Redis lacks a right that the scripts need; docs/compatibility.md names them',
+    'not ready: this user of Redis may not run HDEL; docs/compatibility.md names what it needs',
   )
   expect((await fetch(`${service.url}/readyz`)).status).toBe(503)
   await service.close()

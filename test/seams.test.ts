@@ -34,6 +34,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/testing/driver-calls.ts',
   'src/testing/driver-faults.ts',
   'server/http/answers/pauses.ts',
+  'server/zaqar/webhooks/for-room.ts',
   'server/http/bodies/bodies.ts',
   'server/http/bodies/turns.ts',
   'server/http/requests/broken.ts',

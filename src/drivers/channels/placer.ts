@@ -68,8 +68,7 @@ export class Placer {
     await line.subscribe(channel)
     const found = line.isProven ? 'here' : await line.prove([channel])
     if (found === 'elsewhere') line.close()
-    if (!suits(found))
-      throw new ConnectionLostError('the connection leads to another node', true)
+    if (!suits(found)) throw new ConnectionLostError('the connection leads to another node', true)
     if (!line.carries(channel)) throw new ConnectionLostError('the connection was lost', true)
     onPlaced()
   }
