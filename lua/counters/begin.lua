@@ -1,10 +1,10 @@
 --[[
 Gives a partition the epoch of a ledger in SQL that began for it. The partition stays as it is if it has left the epoch
 that this one follows, or has acked the batch of this call: a caller that found the ledger past a batch may only have
-been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL went
-back, so that it has none of them (but it may have the sealed batch, if the ledger ended with that); `pending` if the
-sealed batch is uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an
-old copy, so that all of them are uncertain. A ledger that ended with a batch in the place of the sealed one, or beyond
+been slow. Values have to be loaded again. `keep` says which increments stay: `all` if SQL went back, so that it has
+none of them (but it may have the sealed batch, if the ledger ended with that); `pending` if the sealed batch is
+uncertain, because the server has forgotten which one it was; `nothing` if the server came back with an old copy, so
+that all of them are uncertain. A ledger that ended with a batch in the place of the sealed one, or beyond
 it, shows such a copy. `lost` returns how many counters lost increments. `elsewhere`: the
 current epoch belongs to a ledger in another place, of which this ledger knows nothing. Safe to repeat.
 

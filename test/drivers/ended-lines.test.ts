@@ -87,6 +87,8 @@ describe.each(clients)('$name', ({ open }) => {
     end()
 
     await ended
+    // The server ends nothing: a connection that waits for that would stay.
+    await vi.waitFor(() => expect(socketsTo(port)).toBe(0))
   })
 
   test('a line that has fallen silent is gone once it is closed', async () => {
