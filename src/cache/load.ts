@@ -195,8 +195,7 @@ function settled<Value>(value: LoadOutcome<Value>): Look<LoadOutcome<Value>> {
 /** The election may have happened, or may still happen, without a loader. Holds no reference to the load. */
 function abandon<Value>(source: CacheSource<Value>, key: string, id: string): void {
   const say = (): Promise<unknown> => source.giveUp(key, id)
-  const node = (): string => source.unitOf(key).node
-  source.runtime.mailbox.abandoned.add(id, { say, node, mayComeLate: true })
+  source.unitOf(key).lastWord(id, say, true)
 }
 
 /** The call that ends the lease, by state. */

@@ -81,8 +81,9 @@ export class ExclusiveSide implements LockSide {
     return answer
   }
 
-  async abandon(id: string, how: { listens: boolean }): Promise<void> {
-    const args = { id, ...how, ...this.#terms, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
+  async abandon(id: string): Promise<void> {
+    const notifyChannel = await learnNotifyChannel(this.#unit)
+    const args = { id, listens: true, ...this.#terms, claimMs: CLAIM_MS, ...notifyChannel }
     const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }
@@ -131,9 +132,10 @@ export class SharedSide implements LockSide {
     return answer
   }
 
-  async abandon(id: string, how: { listens: boolean }): Promise<void> {
+  async abandon(id: string): Promise<void> {
     const { holder, leaseMs } = this.#terms
-    const args = { id, ...how, holder, leaseMs, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
+    const notifyChannel = await learnNotifyChannel(this.#unit)
+    const args = { id, listens: true, holder, leaseMs, claimMs: CLAIM_MS, ...notifyChannel }
     const { more } = await this.#unit.run(abandonShared, args, { atClose: 'gives back' })
     if (more) await serveAll(this.#unit)
   }

@@ -1,7 +1,8 @@
 import { acquireAll } from '../generated/lock.ts'
 import { Joined } from '../runtime/time/aborts.ts'
 import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
-import { abandon, type Abandoning, guarded } from '../runtime/waiting/attempts.ts'
+import type { LastWord } from '../runtime/subscriptions/abandoned.ts'
+import { abandon, guarded } from '../runtime/waiting/attempts.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
 import { askingAt, type Grant, toGrant } from '../runtime/keeper/grant.ts'
@@ -118,7 +119,7 @@ export class LockSet {
     const id = mailbox.newId()
     const trace: Trace = {}
     const asking = runner.run(acquireAll, states, { id, holder, leaseMs }, trace)
-    const giveUp = (): void => abandon(this.#attempts, id, mailbox, { asking, trace, listens: false })
+    const giveUp = (): void => abandon(this.#attempts, id, mailbox, { asking, trace })
     const answer = await unlessAborted(asking, signal).catch((error: unknown) => {
       giveUp()
       throw error
@@ -141,7 +142,7 @@ export class LockSet {
     const leases = grants.map((grant, at) => {
       const lock = this.#locks[at] as Lock
       const one = { abandon: () => lock.abandon(id), node: lock.unit.node }
-      return [lock.name, lock.keep(guarded(grant, one, id, mailbox, { trace, listens: false }))] as const
+      return [lock.name, lock.keep(guarded(grant, one, id, mailbox, { trace }))] as const
     })
     const all = new AllLeases(new Map(leases))
     if (all.remainingMs > 0) return all
@@ -150,7 +151,7 @@ export class LockSet {
   }
 
   /** All locks of one attempt. */
-  get #attempts(): Abandoning {
+  get #attempts(): LastWord {
     const [{ unit }] = this.#locks as [Lock]
     return { abandon: (id) => Promise.all(this.#locks.map((lock) => lock.abandon(id))), node: unit.node }
   }

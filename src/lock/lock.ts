@@ -117,7 +117,7 @@ export class LockAccess {
 
   /** @internal For sets of locks: releases a lease whose grant was never answered. */
   abandon(id: string): Promise<unknown> {
-    return this.#side.abandon(id, { listens: false })
+    return this.#side.abandon(id)
   }
 
   /** @internal For sets of locks: the lease of a grant by the server. */

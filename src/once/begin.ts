@@ -182,6 +182,6 @@ export class Wish<Result> {
       const { channel, sharded } = this.#unit
       return this.#unit.run(abandon, { id, token, channel, sharded }, { atClose: 'gives back' })
     }
-    this.#source.runtime.mailbox.abandoned.add(id, { say, node: () => this.#unit.node, mayComeLate: true })
+    this.#unit.lastWord(id, say, true)
   }
 }

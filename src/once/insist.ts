@@ -22,8 +22,7 @@ export async function insisting<Value>(
 }
 
 function retryLater(unit: Unit, id: string, again: () => Promise<unknown>): void {
-  const word = { say: untilAccepted(again), node: () => unit.node, mayComeLate: false }
-  unit.runtime.mailbox.abandoned.add(id, word)
+  unit.lastWord(id, untilAccepted(again))
 }
 
 /** False also when another attempt has begun or the key was cleared. */

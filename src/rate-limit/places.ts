@@ -49,11 +49,7 @@ function abandonTake(unit: Unit, { take: number, later: { caller, call }, limits
     await unit.run(abandon, args, { atClose: 'gives back' })
     giveBack()
   }
-  unit.runtime.mailbox.abandoned.add(`${caller} ${call}`, {
-    say,
-    node: () => unit.node,
-    mayComeLate: false,
-  })
+  unit.lastWord(`${caller} ${call}`, say)
 }
 
 export function holdsPlaces({ algorithm }: LimitTerms): boolean {

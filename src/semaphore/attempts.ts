@@ -115,10 +115,18 @@ export class WeightedAttempts implements Attempts {
     )
   }
 
-  async abandon(id: string, { listens }: { listens: boolean }): Promise<void> {
+  async abandon(id: string): Promise<void> {
     const notifyChannel = await learnNotifyChannel(this.#unit)
     const weight = this.#weight
-    const args = { id, listens, waits: false, weight, claimMs: CLAIM_MS, ...this.#terms, ...notifyChannel }
+    const args = {
+      id,
+      listens: true,
+      waits: false,
+      weight,
+      claimMs: CLAIM_MS,
+      ...this.#terms,
+      ...notifyChannel,
+    }
     const { more } = await this.#unit.run(abandon, args, { atClose: 'gives back' })
     if (more) await this.#permits.serve()
   }

@@ -165,7 +165,19 @@ export class Unit {
       ask = null // it may hold much memory
       callIds.giveBack(this.channel, slot)
     }
-    mailbox.abandoned.add(mailbox.newId(), { say, node: () => this.node, mayComeLate: false })
+    this.lastWord(mailbox.newId(), say)
+  }
+
+  /** Makes a final call until this server has received it; `say` may be called often. */
+  lastWord(id: string, say: () => Promise<unknown>, mayComeLate = false): void {
+    const nodeNow = (): string => this.node
+    const word = {
+      abandon: say,
+      get node() {
+        return nodeNow()
+      },
+    }
+    this.runtime.mailbox.abandoned.add(id, word, mayComeLate)
   }
 
   /** The keys of an operation, in its order. On a cluster an extra key may follow, which no script uses. */

@@ -54,7 +54,7 @@ async function tryAgain(
   const askedAt = askingAt()
   const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
-  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace })
   try {
     const standing = await unlessAborted(asking, signal)
     if (standing.status === 'granted' && toGrant(standing, askedAt).endsAt <= performance.now()) {

@@ -6,7 +6,7 @@ import { NestedLease } from './nested-lease.ts'
 import { runUnder } from './run-under.ts'
 import type { Trace } from '../calls/runner.ts'
 import { Abandoned } from '../subscriptions/abandoned.ts'
-import type { Unit } from '../connection/unit.ts'
+import { Unit } from '../connection/unit.ts'
 
 interface Setup {
   lease(terms?: {
@@ -57,7 +57,9 @@ function setup(): Setup {
     const askedAt = performance.now()
     const grant = { token: ++last, expiresAtMs: 1000 + leftMs, askedAt, endsAt: askedAt + leftMs }
     const beginning = `unit ${last}`
-    const unit = { beginning, slotName, node: '', runtime: { mailbox: { abandoned } } } as unknown as Unit
+    const { lastWord } = Unit.prototype
+    const runtime = { mailbox: { abandoned } }
+    const unit = { beginning, slotName, node: '', runtime, lastWord } as unknown as Unit
     // Each handle has a kind of its own.
     const kind = { name, extend }
     return new KeptLease(grant, { kind, unit, release, resource: 'lock a', leaseMs, maxHoldMs }, keeper)

@@ -381,8 +381,7 @@ export class KeptLease implements TaskLease, KeeperLease {
     const { unit, release } = this.#terms
     const say = async (): Promise<unknown> =>
       performance.now() < lastsUntil && release(this.token, { repeated: false, atClose: 'gives back' })
-    const word = { say, node: () => unit.node, mayComeLate: false }
-    unit.runtime.mailbox.abandoned.add(`${unit.beginning}${this.token}`, word)
+    unit.lastWord(`${unit.beginning}${this.token}`, say)
   }
 
   #lose(): void {

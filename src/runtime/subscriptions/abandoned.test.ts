@@ -14,7 +14,7 @@ const away = new DriverError('unreachable', 'away')
 
 test('an ended attempt is abandoned once', async () => {
   const say = vi.fn(async () => undefined)
-  new Abandoned().add('a', { say, mayComeLate: false })
+  new Abandoned().add('a', { abandon: say }, false)
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect(say).toHaveBeenCalledTimes(1)
@@ -23,7 +23,7 @@ test('an ended attempt is abandoned once', async () => {
 test('a failed call is retried each second until it succeeds', async () => {
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away).mockRejectedValueOnce(away)
-  new Abandoned().add('a', { say, mayComeLate: false })
+  new Abandoned().add('a', { abandon: say }, false)
 
   await vi.advanceTimersByTimeAsync(1000)
   expect(say).toHaveBeenCalledTimes(2)
@@ -43,7 +43,7 @@ test('in an outage one call a second is tried, however many attempts have ended;
       if (isAway) throw away
       heard.add(n)
     }
-    abandoned.add(String(n), { say, mayComeLate: n % 2 === 0 })
+    abandoned.add(String(n), { abandon: say }, n % 2 === 0)
   }
   await vi.advanceTimersByTimeAsync(0)
   tries = 0
@@ -59,7 +59,7 @@ test('in an outage one call a second is tried, however many attempts have ended;
 
 test('a rejected call is dropped after two minutes', async () => {
   const say = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
-  new Abandoned().add('a', { say, mayComeLate: true })
+  new Abandoned().add('a', { abandon: say }, true)
 
   await vi.advanceTimersByTimeAsync(3_600_000)
 
@@ -70,12 +70,12 @@ test('rejected calls do not delay unsent ones when the store is back', async () 
   const abandoned = new Abandoned()
   for (let n = 0; n < 1000; n++) {
     const say = (): Promise<never> => Promise.reject(new DriverError('forbidden', 'no'))
-    abandoned.add(`refused ${n}`, { say, mayComeLate: false })
+    abandoned.add(`refused ${n}`, { abandon: say }, false)
   }
   await vi.advanceTimersByTimeAsync(0)
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away)
-  abandoned.add('a', { say, mayComeLate: false })
+  abandoned.add('a', { abandon: say }, false)
 
   await vi.advanceTimersByTimeAsync(1000)
 
@@ -86,12 +86,11 @@ test('a node that stays unreachable does not delay calls to one that is back', a
   const abandoned = new Abandoned()
   for (let n = 0; n < 1000; n++) {
     const say = (): Promise<never> => Promise.reject(away)
-    abandoned.add(`away ${n}`, { say, node: () => 'one', mayComeLate: false })
+    abandoned.add(`away ${n}`, { abandon: say, node: 'one' }, false)
   }
   await vi.advanceTimersByTimeAsync(0)
   const says = [1, 2].map(() => vi.fn(async () => undefined).mockRejectedValueOnce(away))
-  for (const [n, say] of says.entries())
-    abandoned.add(`back ${n}`, { say, node: () => 'other', mayComeLate: false })
+  for (const [n, say] of says.entries()) abandoned.add(`back ${n}`, { abandon: say, node: 'other' }, false)
 
   await vi.advanceTimersByTimeAsync(1000)
 
@@ -103,8 +102,8 @@ test('a store that rejects one of the unsent calls is reachable: all others are 
   const refusedNow = vi.fn(() => Promise.reject(new DriverError('forbidden', 'no')))
   refusedNow.mockRejectedValueOnce(away)
   const say = vi.fn(async () => undefined).mockRejectedValueOnce(away)
-  abandoned.add('a', { say: refusedNow, mayComeLate: false })
-  abandoned.add('b', { say, mayComeLate: false })
+  abandoned.add('a', { abandon: refusedNow }, false)
+  abandoned.add('b', { abandon: say }, false)
 
   await vi.advanceTimersByTimeAsync(1000)
 
@@ -115,7 +114,7 @@ test('a call made because of a message is repeated five times if a late copy may
   const say = vi.fn(async () => undefined)
   say.mockRejectedValueOnce(away)
   const abandoned = new Abandoned()
-  abandoned.add('a', { say, mayComeLate: true })
+  abandoned.add('a', { abandon: say }, true)
   await vi.advanceTimersByTimeAsync(0)
 
   abandoned.heard('a')
@@ -126,7 +125,7 @@ test('a call made because of a message is repeated five times if a late copy may
 
 test('a call that a late copy may undo is repeated five times', async () => {
   const say = vi.fn(async () => undefined)
-  new Abandoned().add('a', { say, mayComeLate: true })
+  new Abandoned().add('a', { abandon: say }, true)
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect(say).toHaveBeenCalledTimes(6)
@@ -135,7 +134,7 @@ test('a call that a late copy may undo is repeated five times', async () => {
 test('a message for an ended attempt has it abandoned again', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', { say, mayComeLate: false })
+  abandoned.add('a', { abandon: say }, false)
   await vi.advanceTimersByTimeAsync(1)
 
   abandoned.heard('a')
@@ -143,25 +142,30 @@ test('a message for an ended attempt has it abandoned again', async () => {
   expect(say).toHaveBeenCalledTimes(2)
 })
 
-test('an attempt is known for two minutes, and forgotten as others end later', async () => {
-  const says = ['a', 'b', 'c', 'd'].map((id) => ({ id, say: vi.fn(async () => undefined) }))
+test('an attempt is known for two minutes after its last call, and forgotten as others end later', async () => {
+  const says = ['a', 'b', 'c'].map(() => vi.fn(async () => undefined))
+  const [a = vi.fn(), b = vi.fn(), c = vi.fn()] = says
   const abandoned = new Abandoned()
-  for (const { id, say } of says) {
-    abandoned.add(id, { say, mayComeLate: false })
-    await vi.advanceTimersByTimeAsync(id === 'a' ? 119_000 : 121_000)
-    abandoned.heard('a')
+  abandoned.add('a', { abandon: a }, false)
+  await vi.advanceTimersByTimeAsync(119_000)
+  abandoned.heard('a')
+  for (const [id, abandon] of [['b', b] as const, ['c', c] as const]) {
+    await vi.advanceTimersByTimeAsync(121_000)
+    abandoned.add(id, { abandon }, false)
+    await vi.advanceTimersByTimeAsync(0)
   }
 
-  expect(says.map(({ say }) => say.mock.calls.length)).toEqual([4, 1, 1, 1])
+  for (const id of ['a', 'b', 'c']) abandoned.heard(id)
+  expect(says.map(({ mock }) => mock.calls.length)).toEqual([2, 2, 2])
 })
 
 test('no calls are made once it is closed, or the instance is', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', { say, mayComeLate: true })
+  abandoned.add('a', { abandon: say }, true)
   abandoned.close()
   const refused = vi.fn(() => Promise.reject(new DriverError('closed', 'closed')))
-  new Abandoned().add('b', { say: refused, mayComeLate: true })
+  new Abandoned().add('b', { abandon: refused }, true)
 
   await vi.advanceTimersByTimeAsync(200_000)
   expect([say, refused].map(({ mock }) => mock.calls.length)).toEqual([1, 1])
@@ -182,7 +186,7 @@ function endedInOutage(count: number): {
       if (isAway) throw away
       heard.add(n)
     }
-    abandoned.add(String(n), { say, mayComeLate: false })
+    abandoned.add(String(n), { abandon: say }, false)
   }
   const goOn = (): Promise<unknown> => {
     isAway = false
@@ -194,8 +198,7 @@ function endedInOutage(count: number): {
 test('no unsent call is dropped, however many attempts end after it', async () => {
   const { abandoned, heard, goOn } = endedInOutage(20_000)
   await vi.advanceTimersByTimeAsync(130_000)
-  for (let n = 0; n < 20_000; n++)
-    abandoned.add(`heard ${n}`, { say: async () => undefined, mayComeLate: false })
+  for (let n = 0; n < 20_000; n++) abandoned.add(`heard ${n}`, { abandon: async () => undefined }, false)
   await vi.advanceTimersByTimeAsync(0)
 
   await goOn()
@@ -215,12 +218,12 @@ test('of more than a hundred thousand unsent calls the newest are dropped', asyn
 test('a call that a late copy may undo is repeated five times, however many attempts end in the meantime', async () => {
   const say = vi.fn(async () => undefined)
   const abandoned = new Abandoned()
-  abandoned.add('a', { say, mayComeLate: true })
+  abandoned.add('a', { abandon: say }, true)
   await vi.advanceTimersByTimeAsync(1)
-  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, { say: async () => undefined, mayComeLate: false })
+  for (let n = 0; n < 20_000; n++) abandoned.add(`b${n}`, { abandon: async () => undefined }, false)
 
   await vi.advanceTimersByTimeAsync(60_000)
-  abandoned.add('c', { say: async () => undefined, mayComeLate: false })
+  abandoned.add('c', { abandon: async () => undefined }, false)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(say).toHaveBeenCalledTimes(6)
 })
@@ -229,7 +232,7 @@ test('the newest ten thousand attempts are known, and not more than twice as man
   const abandoned = new Abandoned()
   const says = Array.from({ length: 25_000 }, () => vi.fn(async () => undefined))
   for (const [n, say] of says.entries()) {
-    abandoned.add(String(n), { say, mayComeLate: false })
+    abandoned.add(String(n), { abandon: say }, false)
     if (n % 1000 === 999) await vi.advanceTimersByTimeAsync(0)
   }
   await vi.advanceTimersByTimeAsync(0)

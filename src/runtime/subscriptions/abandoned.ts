@@ -25,18 +25,17 @@ const KNOWN_FOR_MS = 120_000
 const MOST_KNOWN = 10_000
 const MOST_ABANDONING = 100_000
 
-/** The final call of an attempt. */
+/** The final call of attempts. Ended attempts are many and stay for minutes, so those of one kind share it. */
 export interface LastWord {
   /** Abandons the attempt; may be called often. */
-  readonly say: () => Promise<unknown>
+  abandon(id: string): Promise<unknown>
   /** Names the node of the call; default: there is only one. */
-  readonly node?: (() => string) | undefined
-  /** True when a copy of a request may still be under way. */
-  readonly mayComeLate: boolean
+  readonly node?: string
 }
 
-interface Ended extends Pick<LastWord, 'say' | 'node'> {
+interface Ended {
   readonly id: string
+  readonly word: LastWord
   /** The pauses before repetitions, once the server has received it. */
   again: readonly number[]
   since: number
@@ -52,34 +51,41 @@ export class Abandoned {
    * Two maps take turns: a map whose oldest entry is deleted for each new one takes the longer to find it the more were
    * deleted.
    */
-  #known = new Map<string, Ended>()
-  #knownBefore = new Map<string, Ended>()
+  #known = new Map<string, LastWord>()
+  #knownBefore = new Map<string, LastWord>()
   #knownSince = 0
   /** Attempts whose final call failed. */
   readonly #unsaid = new Unsaid<Ended>((ended) => this.#sayAgain(ended))
   #closed = false
 
-  add(id: string, { say, node, mayComeLate }: LastWord): void {
-    this.#forgetOld()
+  /** `mayComeLate`: a copy of a request may still be under way. */
+  add(id: string, word: LastWord, mayComeLate: boolean): void {
+    const since = this.#forgetOld()
     const isKept = !this.#closed && this.#abandoning.size < MOST_ABANDONING
     const again = isKept && mayComeLate ? AGAIN_AFTER_MS : []
-    const ended: Ended = { id, say, node, again, since: performance.now(), wasRefused: false, timer: null }
+    const ended: Ended = { id, word, again, since, wasRefused: false, timer: null }
     if (isKept) this.#abandoning.set(id, ended)
     void this.#say(ended)
   }
 
   /** The lease or job of an attempt is over. No call is needed unless a letter comes for it. */
-  know(id: string, { say, node }: Omit<LastWord, 'mayComeLate'>): void {
-    this.#forgetOld()
-    if (!this.#closed) this.#know({ id, say, node, again: [], since: 0, wasRefused: false, timer: null })
+  know(id: string, word: LastWord): void {
+    const now = this.#forgetOld()
+    if (this.#known.size >= MOST_KNOWN || now - this.#knownSince > KNOWN_FOR_MS) {
+      this.#knownBefore = this.#known
+      this.#known = new Map()
+      this.#knownSince = now
+    }
+    if (!this.#closed) this.#known.set(id, word)
   }
 
   /** The server has sent a letter to an attempt that is over. */
   heard(id: string): void {
-    const ended = this.#find(id)
-    if (ended === undefined) return
+    const ended = this.#abandoning.get(id)
+    const known = this.#known.get(id) ?? this.#knownBefore.get(id)
     // A call that was waiting for a retry is made now.
-    void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#send(ended))
+    if (ended !== undefined) void (this.#unsaid.delete(ended) ? this.#say(ended) : this.#send(ended))
+    else if (known !== undefined) this.add(id, known, false)
   }
 
   close(): void {
@@ -95,7 +101,7 @@ export class Abandoned {
     const [ms, ...later] = ended.again
     ended.again = later
     if (ms !== undefined) ended.timer = startTimer(() => void this.#say(ended), ms).unref()
-    else this.#know(ended)
+    else this.#isSaid(ended)
   }
 
   #sayAgain(ended: Ended): Promise<void> {
@@ -106,41 +112,32 @@ export class Abandoned {
   /** Whether the server has received the call. A failed call is retried. */
   async #send(ended: Ended): Promise<boolean> {
     try {
-      await ended.say()
+      await ended.word.abandon(ended.id)
       this.#unsaid.delete(ended)
       ended.wasRefused = false
       return true
     } catch (error) {
       const isOver = error instanceof DriverError && error.code === 'closed'
       ended.wasRefused = !isOutage(error)
-      if (!isOver && this.#find(ended.id)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)
+      const isKept = !isOver && this.#abandoning.has(ended.id)
+      if (isKept) this.#unsaid.add(ended, ended.word.node ?? '', !ended.wasRefused)
       return false
     }
   }
 
-  #find(id: string): Ended | undefined {
-    return this.#abandoning.get(id) ?? this.#known.get(id) ?? this.#knownBefore.get(id)
-  }
-
   /** No further call is needed unless a letter comes for it. */
-  #know(ended: Ended): void {
-    const { id } = ended
+  #isSaid(ended: Ended): void {
+    const { id, word } = ended
     // The same attempt may have been added twice.
     if (this.#abandoning.get(id) === ended) this.#abandoning.delete(id)
-    ended.since = performance.now()
-    if (this.#known.size >= MOST_KNOWN || ended.since - this.#knownSince > KNOWN_FOR_MS) {
-      this.#knownBefore = this.#known
-      this.#known = new Map()
-      this.#knownSince = ended.since
-    }
-    this.#known.set(id, ended)
+    this.know(id, word)
   }
 
-  /** Rejected calls are dropped in time; calls that the server could not receive are kept until it can. */
-  #forgetOld(): void {
+  /** Rejected calls are dropped in time; calls that the server could not receive are kept until it can. Returns now. */
+  #forgetOld(): number {
     const now = performance.now()
     for (const [id, ended] of this.#abandoning) {
-      if (ended.since >= now - KNOWN_FOR_MS) return
+      if (ended.since >= now - KNOWN_FOR_MS) break
       this.#abandoning.delete(id)
       if (ended.wasRefused) {
         this.#unsaid.delete(ended)
@@ -149,5 +146,6 @@ export class Abandoned {
       ended.since = now
       this.#abandoning.set(id, ended)
     }
+    return now
   }
 }

@@ -1,6 +1,7 @@
 // How one attempt to get a lease of any kind calls the server.
 
 import type { Grant } from '../keeper/grant.ts'
+import type { LastWord } from '../subscriptions/abandoned.ts'
 import type { Mailbox } from '../subscriptions/mailbox.ts'
 import { didNotHappen } from '../errors/outage.ts'
 import type { Trace } from '../calls/runner.ts'
@@ -30,27 +31,19 @@ export interface AttemptHow {
   readonly trace?: Trace
 }
 
-/** How one attempt calls the server. */
-export interface Attempts {
+/** How one attempt calls the server, and leaves the line or gives back what was granted in the meantime. */
+export interface Attempts extends LastWord {
   /** The requested length of the lease. */
   readonly leaseMs: number
   /** True when an attempt may overtake the line: it then tries once before it joins the line. */
   readonly passes: boolean
   attempt(id: string, how: AttemptHow): Promise<LineStanding>
-  /** Leaves the line, or gives back what was granted in the meantime. */
-  abandon(id: string, how: { listens: boolean }): Promise<unknown>
-  /** Names the node of its calls. */
-  readonly node: string
 }
-
-/** The part that is needed to give up. */
-export type Abandoning = Pick<Attempts, 'abandon' | 'node'>
 
 /** The last request of an attempt. */
 interface LastAsk {
   readonly asking: Promise<unknown>
   readonly trace: Trace
-  readonly listens: boolean
   /** It has been in line since an earlier request; default: it has not. */
   readonly stands?: boolean
 }
@@ -59,15 +52,13 @@ interface LastAsk {
  * Not awaited: the caller has its answer. Runs after the last request has settled, so that it does not overtake that.
  */
 export function abandon(
-  attempts: Abandoning,
+  attempts: LastWord,
   id: string,
   mailbox: Mailbox,
-  { asking, trace, listens, stands = false }: LastAsk,
+  { asking, trace, stands = false }: LastAsk,
 ): void {
-  const say = (): Promise<unknown> => attempts.abandon(id, { listens })
-  const node = (): string => attempts.node
   // A copy of a repeated or unanswered request may still be under way.
-  const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, { say, node, mayComeLate })
+  const begin = (mayComeLate: boolean): void => mailbox.abandoned.add(id, attempts, mayComeLate)
   asking.then(
     () => begin(trace.repeated === true),
     (error: unknown) => {
@@ -84,17 +75,16 @@ export function abandon(
  */
 export function guarded(
   grant: Grant,
-  attempts: Abandoning,
+  attempts: LastWord,
   id: string,
   mailbox: Mailbox,
-  { trace, listens, stands = false }: Omit<LastAsk, 'asking'>,
+  { trace, stands = false }: Omit<LastAsk, 'asking'>,
 ): Grant {
   if (trace.repeated === true) {
-    const onOver = (): void => abandon(attempts, id, mailbox, { asking: Promise.resolve(), trace, listens })
+    const onOver = (): void => abandon(attempts, id, mailbox, { asking: Promise.resolve(), trace })
     return { ...grant, onOver }
   }
   if (!stands) return grant
-  const say = (): Promise<unknown> => attempts.abandon(id, { listens })
-  const onOver = (): void => mailbox.abandoned.know(id, { say, node: () => attempts.node })
-  return { ...grant, onOver }
+  const { token, expiresAtMs, askedAt, endsAt } = grant
+  return { token, expiresAtMs, askedAt, endsAt, onOver: () => mailbox.abandoned.know(id, attempts) }
 }

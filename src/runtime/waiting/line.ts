@@ -57,13 +57,13 @@ async function tryOnce(
   const askedAt = askingAt()
   const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
-  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace, listens: false })
+  const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace })
   try {
     const standing = await unlessAborted(asking, signal)
     if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
     const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
     if (grant !== null && grant.endsAt > performance.now())
-      return guarded(grant, attempts, id, mailbox, { trace, listens: false })
+      return guarded(grant, attempts, id, mailbox, { trace })
     if (grant !== null || trace.repeated === true) giveUp()
     return null
   } catch (error) {

@@ -219,13 +219,13 @@ export class Waiter implements Waker {
 
   #guarded(grant: Grant): Grant {
     const { mailbox } = this.#terms
-    const last = { trace: this.#trace, listens: !this.isGone, stands: this.#stands }
+    const last = { trace: this.#trace, stands: this.#stands }
     return guarded(grant, this.#attempts, this.#id, mailbox, last)
   }
 
   #abandon(): void {
     const { mailbox } = this.#terms
-    const last = { asking: this.#asking, trace: this.#trace, listens: !this.isGone, stands: this.#stands }
+    const last = { asking: this.#asking, trace: this.#trace, stands: this.#stands }
     abandon(this.#attempts, this.#id, mailbox, last)
   }
 }
