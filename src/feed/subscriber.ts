@@ -78,9 +78,9 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   /**
    * Stores a cursor: everything up to it is processed. Resolves to the stored cursor, which is a later one if another
    * process was faster. Resolves to null, and creates nothing, when the subscriber does not exist or the cursor is of
-   * an earlier life of the feed, even in one partition only. In a feed in partitions, a step forward calls only partitions whose cursor differs from the one this handle knows; for
-   * the others it returns what it knows. An error may leave some partitions advanced; a repeat is safe. Throws
-   * InvalidArgumentError.
+   * an earlier life of the feed, even in one partition only. In a feed in partitions, a step forward calls only
+   * partitions whose cursor differs from the one this handle knows; for the others it returns what it knows. An error
+   * may leave some partitions advanced; a repeat is safe. Throws InvalidArgumentError.
    */
   async commit(cursor: string | null, options: CommitOptions = {}): Promise<string | null> {
     checkOptions('options', options, ['rewind'])

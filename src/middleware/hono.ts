@@ -1,7 +1,7 @@
 // Middleware for Hono, whose requests and responses are those of fetch. Headers already set on its context stay.
 
 import type { Answer } from './responses/answer.ts'
-import { askedOf, incomingOf, type Origin, withoutConditions } from './requests/fetch-request.ts'
+import { askedOf, incomingOf, isOfTarget, type Origin, withoutConditions } from './requests/fetch-request.ts'
 import { keepResponse, toResponse, withHeaders } from './responses/fetch-response.ts'
 import { bodyOf, type ReadRequest } from './requests/hono-body.ts'
 import { type IdempotencyOptions, IdempotencyPolicy, type Store } from './policies/idempotency.ts'
@@ -126,7 +126,7 @@ export function responseCache(
  * Null unless `incoming` is a message of Node. The URL of a mounted app's request lacks the path of the mount, and
  * its request is another object.
  */
-function originOf({ env }: HonoContext): Origin | null {
+function originOf({ env }: HonoContext): MessageOfNode | null {
   const { incoming } = (env ?? {}) as { readonly incoming?: { originalUrl?: unknown; url?: unknown } | null }
   if (typeof incoming !== 'object' || incoming === null || typeof incoming.url !== 'string') return null
   // Express shortens `url`.
@@ -134,12 +134,19 @@ function originOf({ env }: HonoContext): Origin | null {
   return { message: incoming, target: typeof originalUrl === 'string' ? originalUrl : url }
 }
 
+type MessageOfNode = Origin & { readonly target: string }
+
 type Sent = SendsHead & { readonly headersSent?: boolean }
 
-/** Node's response. It is closed even when other code has replaced Hono's response. */
-function sentBy({ env }: HonoContext): Sent | null {
-  const { outgoing } = (env ?? {}) as { readonly outgoing?: Sent }
-  return typeof outgoing?.once === 'function' ? outgoing : null
+/**
+ * Node's response to this request. It is closed even when other code has replaced Hono's response. Null for a request
+ * that a handler makes of its own app: its outer response may wait for it.
+ */
+function sentBy(context: HonoContext): Sent | null {
+  const { outgoing } = (context.env ?? {}) as { readonly outgoing?: Sent }
+  if (typeof outgoing?.once !== 'function') return null
+  const target = originOf(context)?.target
+  return target === undefined || isOfTarget(context.req.raw, target) ? outgoing : null
 }
 
 /** On Node, earlier middleware also affects the decision: it may set a cookie, or abandon the handler. */

@@ -21,7 +21,7 @@ export interface TestClock {
   /** The current time for scripts, in Unix milliseconds. */
   readonly nowMs: number
   /**
-   * Advances the time in one leap. No lease is renewed in between, as if every process had been asleep; then all
+   * Advances the time at once. No lease is renewed in between, as if every process had been asleep; then all
    * waiters look again. Throws InvalidArgumentError.
    */
   advance(by: Duration): void

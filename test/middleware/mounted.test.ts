@@ -93,3 +93,23 @@ test('where the whole path is unknown, `key` and `subject` distinguish mounted a
   expect([await text('/a/tea'), await text('/b/tea')]).toEqual(['a', 'b'])
   expect([await text('/a/orders', ordered), await text('/b/orders', ordered)]).toEqual(['a', 'b'])
 })
+
+test('on Node, requests that a handler makes of its own app do not wait for its own response', async () => {
+  const { redis } = setup()
+  const cache = redis.cache<KeptResponse>(randomUUID())
+  const app = new Hono()
+  let runs = 0
+  app.get('/page', responseCache(cache), (context) => {
+    runs += 1
+    return context.text(`page ${runs}`)
+  })
+  app.get('/outer', async (context) => {
+    const pageOnce = async (): Promise<string> => (await app.request('/page', {}, context.env)).text()
+    return context.text([await pageOnce(), await pageOnce()].join(', '))
+  })
+  const ask = await listening(getRequestListener(app.fetch))
+
+  expect(await ask('/outer')).toEqual([200, 'page 1, page 1'])
+  // Kept as a part of the outer page: other code may have rewritten the path.
+  expect(await ask('/page')).toEqual([200, 'page 2'])
+})

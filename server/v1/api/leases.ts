@@ -81,7 +81,9 @@ export async function leaseTo(
   const leased = await askWaiting(reply, { waits, wait }, (options) => leases.acquireDetached(options))
   if (leased === null) return null
   if (leased.status !== 'granted') {
-    throw new Denial(leased.status, 'It was not free in time.', { retryAfterMs: leased.retryAfterMs })
+    throw new Denial(leased.status, 'Others hold it, and `wait` is over.', {
+      retryAfterMs: leased.retryAfterMs,
+    })
   }
   if (!reply.raw.destroyed) return leased
   await leases.byToken.release(leased.token)

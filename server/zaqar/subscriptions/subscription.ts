@@ -30,6 +30,8 @@ export interface Progress {
   readonly open: readonly OpenPush[]
   /** Whether its receiver was slow with the newest letter, or has not accepted any yet. */
   readonly slow: boolean
+  /** The other queue had no room for its turn, which continues at the pace of that queue. */
+  readonly unmoved?: boolean
   /** The turn that works on it, so that a turn that was replaced changes nothing any more. */
   readonly turn: string
 }

@@ -72,7 +72,7 @@ function readOptions(options: unknown, { maxWebhookBody }: Limits): JsonObject {
   const form = new LetterForm(options)
   if (form.leastBytes > maxWebhookBody) {
     throw badRequest(
-      `post_data contains the message ${form.places} times: no letter could be as small as the ${maxWebhookBody} bytes that are allowed.`,
+      `post_data contains the message ${form.places} times: each letter would exceed the limit of ${maxWebhookBody} bytes.`,
     )
   }
   return options

@@ -80,9 +80,10 @@ export class Courier {
     const begun = await subscriptions.change(place, id, (known) => withProgress(known, { turn }))
     if (begun === null || !begun.confirmed) return
     let { progress } = begun
-    if (progress.slow === isSlow) {
-      const addressee = await address(given, begun, this.#budgetsOf(isSlow).letters)
-      const carried = await this.#carry(addressee, isSlow)
+    const pace = progress.unmoved === true ? progress.slow : isSlow
+    if (progress.slow === pace) {
+      const addressee = await address({ ...given, isSlow: pace }, begun, this.#budgetsOf(pace).letters)
+      const carried = await this.#carry(addressee, pace)
       if (carried === null) return
       progress = carried
     }
@@ -100,8 +101,8 @@ export class Courier {
     } else if (await this.#moved(place, next)) {
       await job.ack()
     } else {
-      // The turn continues: its sent pushes make room.
-      await this.#note({ place, id }, { ...subscription.progress, slow: isSlow })
+      // The turn continues, at the pace of the other queue: its sent pushes make room.
+      await this.#note({ place, id }, { ...subscription.progress, unmoved: true })
       await job.release({ delay: '100ms' })
       return
     }
@@ -210,6 +211,7 @@ export class Courier {
       ...progress,
       marker,
       open,
+      unmoved: false,
       slow: sent.length === 0 ? progress.slow : sent.some((each) => each.slow),
     }
   }

@@ -72,6 +72,30 @@ test.each([
   expect(got()).toEqual(new Set(bodies))
 })
 
+test('a quick receiver that becomes slow gets each push once on a full server', async () => {
+  const app = await openApp()
+  let isSlow = false
+  const receiver = await openReceiver((response) => {
+    if (isSlow) setTimeout(() => response.end(), 1500)
+    else response.end()
+  })
+  await subscribeAndConfirm(app, receiver)
+  await post(app, 'first')
+  await receiver.wait(1, isNotification)
+  while ((await waiting(app)) > 0) await sleep(50)
+  isSlow = true
+  await post(app, ...Array.from({ length: 20 }, (_each, at) => at))
+  await receiver.wait(2, isNotification)
+  await app.client.config('SET', 'maxmemory', '1')
+
+  while ((await waiting(app)) > 0) await sleep(50)
+
+  const got = receiver.received.filter(isNotification).map(({ json }) => json.body)
+  // Those that were cut off are sent once more.
+  expect(got.length).toBeLessThanOrEqual(1 + 20 + 8)
+  expect(new Set(got).size).toBe(21)
+})
+
 const THRICE = '["$zaqar_message$","$zaqar_message$","$zaqar_message$"]'
 // Its letter would be too large, so it is given up at once.
 const LARGE = 'x'.repeat(3000)

@@ -36,7 +36,7 @@ test('post_data of which every letter would be too large is rejected with 400', 
 
   expect([refused.status, refused.json.description]).toEqual([
     400,
-    'post_data contains the message 3000 times: no letter could be as small as the 1048576 bytes that are allowed.',
+    'post_data contains the message 3000 times: each letter would exceed the limit of 1048576 bytes.',
   ])
 })
 

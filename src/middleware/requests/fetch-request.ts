@@ -68,10 +68,21 @@ function identityOf(request: Request, origin: Origin | null | undefined): Reques
 function pathOf({ pathname, search }: URL, target: string | undefined): string {
   const path = `${pathname}${search}`
   if (target === undefined) return path
+  const wanted = pathOfTarget(target)
+  return wanted === path ? path : `${path} of ${wanted}`
+}
+
+/** False when other code has rewritten the path. A framework that mounts an app removes its beginning. */
+export function isOfTarget(request: Request, target: string): boolean {
+  const { pathname, search } = new URL(request.url)
+  return pathOfTarget(target).endsWith(`${pathname === '/' ? '' : pathname}${search}`)
+}
+
+/** Of a target that may be a whole URL, as proxies send it. */
+function pathOfTarget(target: string): string {
   const text = target.startsWith('/') ? `http://host${target}` : target
   const whole = URL.canParse(text) ? new URL(text) : null
-  const wanted = whole === null ? target : `${whole.pathname}${whole.search}`
-  return wanted === path ? path : `${path} of ${wanted}`
+  return whole === null ? target : `${whole.pathname}${whole.search}`
 }
 
 /** The handler must make the whole response, because it will be stored. */
