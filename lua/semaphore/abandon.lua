@@ -32,7 +32,7 @@ local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted, writes = true }
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(keys, semaphore, '')
 end
 if served or token or reaped then

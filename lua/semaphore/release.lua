@@ -20,12 +20,17 @@ if expires_at_ms <= semaphore.now_ms then
 end
 end_permit(keys, semaphore, token, expires_at_ms)
 reap(keys, semaphore)
-local served
+local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
+  -- Nobody is notified of what this call may not write in the end.
+  save_semaphore(keys, semaphore)
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted, writes = true }
-  served = serve(keys, semaphore, '')
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  -- A right that is missing for waiters must not reject the release: its caller would believe to hold what others can get.
+  is_whole, served = pcall(function()
+    return serve(keys, semaphore, '')
+  end)
 end
 -- After a write that needs no memory.
 save_semaphore(keys, semaphore)
-return { 'released', served == 'more' and 1 or 0 }
+return { 'released', (served == 'more' or not is_whole) and 1 or 0 }

@@ -26,6 +26,21 @@ local function first_ticket(keys)
   return text and parse_ticket(text) or nil
 end
 
+-- The first two tickets, with their scores; nil for those that are missing.
+local function first_two(keys)
+  local pair = redis.call('ZRANGE', keys.queue, '0', '1', 'WITHSCORES')
+  return pair[1] and parse_ticket(pair[1], pair[2]), pair[3] and parse_ticket(pair[3], pair[4])
+end
+
+-- A ticket leaves the line, and stands where it was if it could not be notified of its grant.
+local function drop_ticket(keys, ticket)
+  redis.call('ZREM', keys.queue, ticket.text)
+end
+
+local function restore_ticket(keys, ticket)
+  redis.call('ZADD', keys.queue, ticket.score, ticket.text)
+end
+
 -- Notifies the first in line that it is first. Returns false if there are no waiters left.
 local function call_first(keys, unit, recheck_ms)
   for _ = 1, MOST_SKIPPED do
@@ -51,17 +66,6 @@ local function call_next(keys, unit, ticket, recheck_ms)
   end
   redis.call('ZREM', keys.queue, ticket.text)
   return call_first(keys, unit, recheck_ms)
-end
-
--- Notifies a ticket of a grant, which the caller writes next. Called after a write, which may change nothing: a server
--- that rejects writes, such as a demoted primary, rejects the first one of a script, and a notification before it would
--- be wrong. Returns as `publish_to`.
-local function notify_granted(keys, unit, ticket, message)
-  if not unit.how.writes then
-    redis.call('ZREM', keys.queue, '')
-    unit.how.writes = true
-  end
-  return publish_to(ticket, message, unit.how)
 end
 
 -- Places in the line of tickets.

@@ -34,10 +34,12 @@ local function format_ticket(ticket)
   )
 end
 
-local function parse_ticket(text)
+-- `score`: its number in the line, where the caller has read it.
+local function parse_ticket(text, score)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
     text = text,
+    score = score,
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),

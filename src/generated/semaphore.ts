@@ -33,7 +33,7 @@ local v=reap(d,c,o)
 local w
 if o.last_ticket>0 and(s==0 or t or v)then
 o.claim_ms=k
-o.how={channel=i,sharded=l,counted=m,writes=true}
+o.how={channel=i,sharded=l,counted=m}
 w=serve(d,c,b,o,'')
 end
 if w or t or v then
@@ -200,7 +200,7 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 13, 1, 2], text: `local e=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 9, 1, 3, 1, 4, 1, 2], text: `local e=ARGV[1]
 local f=ARGV[2]
 local g=tonumber(ARGV[3]or 1000)
 local h=ARGV[4]=='1'
@@ -212,14 +212,17 @@ return{'lost'}
 end
 end_permit(d,c,k,e,l)
 reap(d,c,k)
-local m
+local m,n=true,'none'
 if k.last_ticket>0 then
+save_semaphore(a,k)
 k.claim_ms=g
-k.how={channel=f,sharded=h,counted=i,writes=true}
-m=serve(d,c,b,k,'')
+k.how={channel=f,sharded=h,counted=i}
+m,n=pcall(function()
+return serve(d,c,b,k,'')
+end)
 end
 save_semaphore(a,k)
-return{'released',m=='more'and 1 or 0}` }
+return{'released',(n=='more'or not m)and 1 or 0}` }
 const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local e=tonumber(ARGV[1])
 local f=ARGV[2]
 local g=tonumber(ARGV[3]or 1000)
@@ -261,7 +264,7 @@ if l or k then
 save_freed_semaphore(a,j)
 end
 return{'served',l=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 23, 8, 2, 1, -47, 4, 16, 14, 13, 5, 53, 26, -140, 3, 60, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 26, 8, 2, 1, -50, 4, 16, 10, 2, 5, 13, 5, 53, 26, -143, 3, 63, 3, 13, 3, -14, 3, 1, 5, 20, 14, 69, 1, -16, 9, 7, 1, -7, 1, -25, 13, 12, 2, 4, 2, -100, 3, 1, 7, 90, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -332,8 +335,9 @@ c.used=c.used-j.weight
 f[#f+1]=i
 f[#f+1]='i'..j.id
 end
-redis.call('ZREM',b,unpack(d))
+redis.call('ZREM',b,'')
 redis.call('HDEL',a,unpack(f))
+redis.call('ZREM',b,unpack(d))
 return g
 end
 forget_permits(a,b,c,{d})
@@ -442,21 +446,17 @@ if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -16, 4, -35, 29, 18, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [49, 2, 1, 5, -48, 22, 1, 13, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
 local f=0
 local g
 local h,i
 if d.late then
 send_back(c,d,d.late,e)
 end
-local function first_two(a)
-local b=redis.call('ZRANGE',a,'0','1')
-return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
-end
 local function hand_permit(a,b,c,d,e,f)
 local g=listens_here(e,d.how)
 if g==false then
-redis.call('ZREM',c,e.text)
+drop_ticket(c,e)
 return'dead'
 end
 local h,i=d.now_ms,offered_ms(d,e,g)
@@ -475,12 +475,18 @@ o=math.min(i,next_end_in_ms(d))
 end
 l=l..'\\n'..first_message(f,o)
 end
-if not notify_granted(c,d,e,l)then
-return'unnotified'
-end
-redis.call('ZREM',c,e.text)
+local o,p,q,r=
+d.token,d.used,d.soonest_end_ms,d.last_end_ms
+drop_ticket(c,e)
 add_permit(a,b,d,e,j,k)
+if publish_to(e,l,d.how)then
 return n and'called'or m and'offered'or'granted'
+end
+forget_permits(a,b,d,{j})
+restore_ticket(c,e)
+d.token,d.used,d.soonest_end_ms,d.last_end_ms=
+o,p,q,r
+return'unnotified'
 end
 for j=1,500 do
 h,i=i,nil
@@ -492,13 +498,13 @@ d.last_ticket=0
 return'none'
 end
 if h.units>d.limit then
-redis.call('ZREM',c,h.text)
+drop_ticket(c,h)
 notify_process(h,'come '..h.id,d.how)
 elseif not fits(d,h.units)then
 local k,l=next_end_in_ms(d),e~=''and fits(d,1)
 local m=l and math.min(k,2000)or k
 if not notify_process(h,first_message(h,m),d.how)then
-redis.call('ZREM',c,h.text)
+drop_ticket(c,h)
 else
 local n=false
 if l then
@@ -518,7 +524,7 @@ elseif f==100 then
 if notify_process(h,'come '..h.id,d.how)then
 return'served'
 end
-redis.call('ZREM',c,h.text)
+drop_ticket(c,h)
 else
 local k=hand_permit(a,b,c,d,h,i)
 if k=='called'then
@@ -602,7 +608,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '9a3198839ea6f0a6afff2e1e048f5b473111912c', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 24, abandonLua, 19, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, abandonLua, 26, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '2947f0eb760f1736f3451212214b7e18529859eb', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -670,7 +676,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '6e14a7a99e8dad80a78925de51bc579897c1f4be', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 166, 3, 115, 8, 169, 7, acquireLua, 17, 1, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 10, 149, 13, 148, 1, 162, 4, acquireLua, 18, 5, permitsModule, 56, 24, acquireLua, 23, 2, permitsModule, 80, 19, 57, 18, sharedLine, 0, 6, permitsModule, 99, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 114, 1, sharedTickets, 21, 7, sharedLine, 115, 8, acquireLua, 31, 6, permitsModule, 106, 6, acquireLua, 37, 3, permitsModule, 115, 8, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 7, 4, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 123, 14, serveModule, 11, 29, sharedLine, 6, 4, serveModule, 0, 7, 40, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 47, 4, permitsModule, 176, 2, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, 178, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 112, 3, acquireLua, 56, 1, permitsModule, 115, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 138, 9, 149, 13, 148, 1, 162, 2, acquireLua, 58, 7, sharedLine, 123, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '80b278341020d19dfb25427f023579456797bc8c', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 167, 3, 116, 8, 170, 7, acquireLua, 17, 1, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 10, 150, 13, 149, 1, 163, 4, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 117, 1, sharedTickets, 21, 7, sharedLine, 118, 8, acquireLua, 31, 6, permitsModule, 107, 6, acquireLua, 37, 3, permitsModule, 116, 8, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 3, 124, 14, sharedLine, 114, 3, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 47, 4, permitsModule, 177, 2, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, 179, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 56, 1, permitsModule, 116, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 58, 7, sharedLine, 126, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -737,7 +743,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', 'edc52e62de5e318f7fe1af24a03d484e10d907bf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/clear', '081203e5e5212fc17822326739247c015abcc521', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -773,7 +779,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', 'fc735f7f1146ed6ae8b8e0584cb1cb4e015594b9', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 115, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', 'fc735f7f1146ed6ae8b8e0584cb1cb4e015594b9', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 116, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -813,7 +819,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '8d7a41ccd5c5f96b15f5166ba730f64f9724a2ea', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 13, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -864,7 +870,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', 'a6b9cda2af804b4a1faee61f9e266de6095b70c1', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 18, 48, 9, 75, 5, releaseLua, 10, 1, permitsModule, 80, 19, sharedLine, 0, 6, permitsModule, 99, 7, releaseLua, 11, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, releaseLua, 16, 2, permitsModule, 148, 14, 138, 5, sharedClockSteps, 0, 3, permitsModule, 143, 4, 162, 2, releaseLua, 18, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', '44845165c89d669b1216b20611eef32455426f49', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 2, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, releaseLua, 13, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 17, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -913,7 +919,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '17ab157b81f7da3d9d99af94b2c730d59036acf5', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 149, 13, sharedClockSteps, 0, 3, permitsModule, 138, 9, 148, 1, 162, 2, resizeLua, 10, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '6e039cc7de468a7ea886cb3e717481b9beb589e0', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -958,7 +964,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '77304ce5752e1db3eb22a281bdb2c530f9a668ae', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 80, 19, 61, 3, 57, 4, 64, 11, sharedLine, 0, 6, permitsModule, 99, 4, 48, 8, 103, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 7, permitsModule, 106, 6, sharedMessages, 68, 3, sharedLine, 54, 38, 101, 6, sharedTokens, 0, 3, permitsModule, 112, 3, sharedLine, 107, 7, permitsModule, 115, 22, serveModule, 11, 81, sharedLine, 6, 4, serveModule, 92, 6, serveLua, 10, 3, permitsModule, 137, 1, sharedClockSteps, 0, 3, permitsModule, 138, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', 'ceb4d815424b2527d112e1b6498dd97a2ab6e675', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

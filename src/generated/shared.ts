@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [196, 6, -179, 4, 2, 13, 117, 16, 3, 15, -66, 14, 1, 3, 2, 7, -50, 10, -106, 4, 33, 9, -39, 6, 37, 7, 28, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [200, 6, -183, 4, 17, 13, 106, 16, 3, 15, -168, 4, 2, 3, 93, 14, 1, 3, 2, 7, -50, 10, -110, 4, 48, 9, -54, 6, 18, 3, 55, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
@@ -214,6 +214,13 @@ end
 if e[1]then
 remove_and_call(a,b,e)
 end
+end
+local function first_two(a)
+local b=redis.call('ZRANGE',a,'0','1','WITHSCORES')
+return b[1]and parse_ticket(b[1],b[2]),b[3]and parse_ticket(b[3],b[4])
+end
+local function drop_ticket(a,b)
+redis.call('ZREM',a,b.text)
 end
 local function is_silent(a,b,c,d)
 if process_of({id=d})==process_of(c)then
@@ -268,12 +275,8 @@ return b.lease_ms
 end
 return math.min(b.lease_ms,a.claim_ms)
 end
-local function notify_granted(a,b,c,d)
-if not b.how.writes then
-redis.call('ZREM',a,'')
-b.how.writes=true
-end
-return publish_to(c,d,b.how)
+local function restore_ticket(a,b)
+redis.call('ZADD',a,b.score,b.text)
 end
 local function keep_place(a,b)
 local c,d=format_ticket(b),other_text(b)
@@ -434,7 +437,7 @@ local function place_of(a)
 local b=a~='0'and scanning_process()or''
 return b==''and a or a..'.'..b
 end` }
-export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 15, 7, -21, 12], text: `local function new_ticket(a,b,c,d,e,f)
+export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 17, 7, -22, 13], text: `local function new_ticket(a,b,c,d,e,f)
 return{
 id=a,
 kind=b,
@@ -462,16 +465,17 @@ local c=format_ticket(a)
 a.listens=b
 return c
 end
-local function parse_ticket(a)
-local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+local function parse_ticket(a,b)
+local c,d,e,f,g,h=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
 return{
 text=a,
-id=b,
-kind=c,
-lease_ms=tonumber(d),
-listens=tonumber(e),
-units=tonumber(f),
-holder=g,
+score=b,
+id=c,
+kind=d,
+lease_ms=tonumber(e),
+listens=tonumber(f),
+units=tonumber(g),
+holder=h,
 }
 end` }
 export const sharedTokens: LuaText = { file: 'lua/shared/tokens', taken: [2, 3], text: `local function next_token(a,b)

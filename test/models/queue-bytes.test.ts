@@ -118,5 +118,5 @@ test('with payloads and results of any sizes no call moves more than the limit o
     await queue.clear()
   })
 
-  await fc.assert(property, { numRuns: countOf(300, 8) })
+  await fc.assert(property, { numRuns: countOf(300, 8), endOnFailure: true })
 }, 600_000)

@@ -52,20 +52,22 @@ local function stand_before_all(keys, lock, text)
   end
 end
 
--- Grants the lock to a ticket, and notifies its process. The write comes first: a server that rejects writes, such as a
--- demoted primary, rejects it, and a notification before it would be wrong. Returns false, and leaves the lock as it
--- was, if the user may not publish. `granted`: the token, when the lease ends, and the message.
+-- Grants the lock to a ticket, and notifies its process after all writes: a server that rejects one of them, such as a
+-- demoted primary, must not have notified anybody. Returns false, with the lock and the line as they were, if the user
+-- may not publish. `granted`: the token, when the lease ends, and the message.
 local function notify_owner(keys, lock, ticket, granted)
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
+  drop_ticket(keys, ticket)
   grant(lock, ticket.id, ticket.holder, granted[1], granted[2])
-  save_freed_lock(keys.state, lock)
+  save_lock(keys.state, lock)
   lock.is_saved = true
   if publish_to(ticket, granted[3], lock.how) then
     return true
   end
+  restore_ticket(keys, ticket)
   grant(lock, id, holder, token, ended_ms)
   lock.mode, lock.is_saved = mode, false
-  save_freed_lock(keys.state, lock)
+  save_lock(keys.state, lock)
   return false
 end
 
@@ -75,26 +77,25 @@ end
 local function hand_over(keys, lock, ticket, behind)
   local heard = listens_here(ticket, lock.how)
   if heard == false then
-    redis.call('ZREM', keys.queue, ticket.text)
+    drop_ticket(keys, ticket)
     return false
   end
   local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
   local token, expires_at_ms = new_token(lock), now_ms + lease_ms
   local message = 'granted ' .. ticket.id .. ' ' .. token .. ' ' .. expires_at_ms .. ' ' .. now_ms
-  local next_ticket = behind and parse_ticket(behind)
   local is_offer = lease_ms < ticket.lease_ms
-  local together = not is_offer and next_ticket and process_of(next_ticket) == process_of(ticket)
+  local is_behind = behind and process_of(behind) == process_of(ticket)
+  local together = not is_offer and is_behind
   if together then
-    message = message .. '\n' .. first_message(next_ticket, lease_ms)
+    message = message .. '\n' .. first_message(behind, lease_ms)
   end
   if not notify_owner(keys, lock, ticket, { token, expires_at_ms, message }) then
     return 'unnotified'
   end
-  redis.call('ZREM', keys.queue, ticket.text)
-  if is_offer and next_ticket and process_of(next_ticket) == process_of(ticket) then
+  if is_offer and is_behind then
     call_other(keys, lock, process_of(ticket), lease_ms)
   end
-  if not together and not call_next(keys, lock, next_ticket, lease_ms) then
+  if not together and not call_next(keys, lock, behind, lease_ms) then
     lock.last_ticket, lock.is_saved = 0, false
   end
   return 'granted'
@@ -103,17 +104,16 @@ end
 -- Notifies a barging waiter to come, and the next one to check when that time is over, because the called one may not
 -- come. Returns false, and has only removed the ticket, if the process is dead.
 local function call_up(keys, lock, ticket, behind)
-  redis.call('ZREM', keys.queue, ticket.text)
+  drop_ticket(keys, ticket)
   if not notify_process(ticket, 'come ' .. ticket.id, lock.how) then
     return false
   end
-  local next_ticket = behind and parse_ticket(behind)
   lock.called = call_until(lock.now_ms + lock.claim_ms, ticket.id)
-  local together = next_ticket and process_of(next_ticket) == process_of(ticket)
+  local together = behind and process_of(behind) == process_of(ticket)
   if together and not has_just_asked(lock, ticket) then
     call_other(keys, lock, process_of(ticket), lock.claim_ms)
   end
-  if not call_next(keys, lock, next_ticket, lock.claim_ms) then
+  if not call_next(keys, lock, behind, lock.claim_ms) then
     lock.last_ticket = 0
   end
   return true
@@ -149,23 +149,22 @@ local function serve(keys, lock, own)
     send_back_late(keys, lock, own)
   end
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-    if not pair[1] then
+    local ticket, behind = first_two(keys)
+    if not ticket then
       lock.last_ticket = 0
       return 'none'
     end
-    local ticket = parse_ticket(pair[1])
     if ticket.text == own then
       return 'own'
     end
     if ticket.kind == 's' then
       return 'more'
     elseif ticket.kind == 'b' then
-      if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, pair[2]) then
+      if is_called(lock.called, lock.now_ms) or call_up(keys, lock, ticket, behind) then
         return 'notified'
       end
     else
-      local came = hand_over(keys, lock, ticket, pair[2])
+      local came = hand_over(keys, lock, ticket, behind)
       if came == 'granted' then
         return 'granted'
       elseif came == 'unnotified' then

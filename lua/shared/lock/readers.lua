@@ -13,15 +13,15 @@ local function reading_of(keys, lock, id)
   return nil, nil, token
 end
 
--- Returns the id of its attempt.
+-- Returns the id of its attempt. Removes the lease last: until then its holder may believe in it.
 local function forget_reader(keys, token)
   local id = string.match(redis.call('HGET', keys.reader_ids, token) or '', '^%S*')
-  redis.call('ZREM', keys.readers, token)
   -- The attempt may have got another lease since.
   if redis.call('HGET', keys.reader_ids, 'i' .. id) == token then
     redis.call('HDEL', keys.reader_ids, 'i' .. id)
   end
   redis.call('HDEL', keys.reader_ids, token)
+  redis.call('ZREM', keys.readers, token)
   return id
 end
 
@@ -87,22 +87,25 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it a lease for the time that its process has to call. Returns 'granted',
--- 'unnotified' if it may not be notified and so polls, or false if the process is dead.
+-- 'unnotified' if it may not be notified and so polls, or false if the process is dead. Its process is notified after
+-- all writes, as in `notify_owner`.
 local function let_in(keys, lock, ticket)
   local heard = listens_here(ticket, lock.how)
   if heard == false then
-    redis.call('ZREM', keys.queue, ticket.text)
+    drop_ticket(keys, ticket)
     return false
   end
-  local now_ms, lease_ms = lock.now_ms, offered_ms(lock, ticket, heard)
-  local message =
-    string.format('granted %s %s %.0f %.0f', ticket.id, new_token(lock), now_ms + lease_ms, now_ms)
-  if not notify_granted(keys, lock, ticket, message) then
-    return 'unnotified'
+  local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
+  drop_ticket(keys, ticket)
+  local expires_at_ms = add_reader(keys, lock, ticket, offered_ms(lock, ticket, heard))
+  local message = string.format('granted %s %s %.0f %.0f', ticket.id, lock.token, expires_at_ms, lock.now_ms)
+  if publish_to(ticket, message, lock.how) then
+    return 'granted'
   end
-  redis.call('ZREM', keys.queue, ticket.text)
-  add_reader(keys, lock, ticket, lease_ms)
-  return 'granted'
+  forget_reader(keys, lock.token)
+  restore_ticket(keys, ticket)
+  lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms = mode, id, holder, token, ended_ms
+  return 'unnotified'
 end
 
 -- Hands a lock that is free, or shared, to the first in line: to consecutive readers, or to one writer. Returns 'own'
@@ -115,12 +118,11 @@ local function serve_shared(keys, lock, own)
     send_back_late(keys, lock, own)
   end
   for _ = 1, MOST_SKIPPED do
-    local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-    if not pair[1] then
+    local ticket, behind = first_two(keys)
+    if not ticket then
       lock.last_ticket = 0
       return 'none'
     end
-    local ticket = parse_ticket(pair[1])
     local fits = is_free(lock) or (lock.mode == 's' and ticket.kind == 's')
     if ticket.kind ~= 'x' and is_free(lock) and is_called(lock.called, lock.now_ms) then
       -- A called waiter has left the line, and goes before these.
@@ -131,7 +133,7 @@ local function serve_shared(keys, lock, own)
       local recheck_ms, looks = lock.expires_at_ms - lock.now_ms, own ~= ''
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
       if not notify_process(ticket, first_message(ticket, ask_in_ms), lock.how) then
-        redis.call('ZREM', keys.queue, ticket.text)
+        drop_ticket(keys, ticket)
       else
         local passed = false
         if looks then
@@ -148,9 +150,9 @@ local function serve_shared(keys, lock, own)
       if notify_process(ticket, 'come ' .. ticket.id, lock.how) then
         return 'served'
       end
-      redis.call('ZREM', keys.queue, ticket.text)
+      drop_ticket(keys, ticket)
     elseif ticket.kind == 'b' then
-      if call_up(keys, lock, ticket, pair[2]) then
+      if call_up(keys, lock, ticket, behind) then
         return 'served'
       end
     else
@@ -159,7 +161,7 @@ local function serve_shared(keys, lock, own)
       if reads then
         came = let_in(keys, lock, ticket)
       else
-        came = hand_over(keys, lock, ticket, pair[2])
+        came = hand_over(keys, lock, ticket, behind)
       end
       if came == 'granted' then
         if not reads then

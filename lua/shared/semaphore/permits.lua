@@ -93,8 +93,11 @@ local function forget_permits(keys, semaphore, tokens)
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
-  redis.call('ZREM', keys.permits, unpack(tokens))
+  -- Removes nothing: where the right is missing, nothing has changed. A permit that is removed in part would be used for
+  -- as long as there are others.
+  redis.call('ZREM', keys.permits, '')
   redis.call('HDEL', keys.ids, unpack(fields))
+  redis.call('ZREM', keys.permits, unpack(tokens))
   return forgotten
 end
 

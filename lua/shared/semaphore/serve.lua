@@ -10,7 +10,7 @@ local MOST_GRANTED = 100
 local function hand_permit(keys, semaphore, ticket, behind)
   local heard = listens_here(ticket, semaphore.how)
   if heard == false then
-    redis.call('ZREM', keys.queue, ticket.text)
+    drop_ticket(keys, ticket)
     return 'dead'
   end
   local now_ms, lease_ms = semaphore.now_ms, offered_ms(semaphore, ticket, heard)
@@ -29,18 +29,19 @@ local function hand_permit(keys, semaphore, ticket, behind)
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  if not notify_granted(keys, semaphore, ticket, message) then
-    return 'unnotified'
-  end
-  redis.call('ZREM', keys.queue, ticket.text)
+  -- After all writes: a server that rejects one of them must not have notified anybody.
+  local before, used, soonest, last =
+    semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms
+  drop_ticket(keys, ticket)
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
-  return together and 'called' or is_offer and 'offered' or 'granted'
-end
-
--- The first two tickets, parsed.
-local function first_two(keys)
-  local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+  if publish_to(ticket, message, semaphore.how) then
+    return together and 'called' or is_offer and 'offered' or 'granted'
+  end
+  forget_permits(keys, semaphore, { token })
+  restore_ticket(keys, ticket)
+  semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms =
+    before, used, soonest, last
+  return 'unnotified'
 end
 
 -- Grants permits to the first in line as long as they fit. Returns 'own' if it reached the caller's own ticket, which
@@ -66,13 +67,13 @@ local function serve(keys, semaphore, own)
     end
     if ticket.units > semaphore.limit then
       -- It calls again, and learns that it asks for too much.
-      redis.call('ZREM', keys.queue, ticket.text)
+      drop_ticket(keys, ticket)
       notify_process(ticket, 'come ' .. ticket.id, semaphore.how)
     elseif not fits(semaphore, ticket.units) then
       local recheck_ms, looks = next_end_in_ms(semaphore), own ~= '' and fits(semaphore, 1)
       local ask_in_ms = looks and math.min(recheck_ms, 2000) or recheck_ms
       if not notify_process(ticket, first_message(ticket, ask_in_ms), semaphore.how) then
-        redis.call('ZREM', keys.queue, ticket.text)
+        drop_ticket(keys, ticket)
       else
         local passed = false
         if looks then
@@ -92,7 +93,7 @@ local function serve(keys, semaphore, own)
       if notify_process(ticket, 'come ' .. ticket.id, semaphore.how) then
         return 'served'
       end
-      redis.call('ZREM', keys.queue, ticket.text)
+      drop_ticket(keys, ticket)
     else
       local came = hand_permit(keys, semaphore, ticket, behind)
       if came == 'called' then

@@ -95,7 +95,7 @@ describe('a waiter that leaves, and cannot notify the server at once', () => {
 
   test('a failed claim by hand does not wait for a silent server again', async () => {
     const { driver, queue, name } = scene()
-    const patient = perilune(driver, { namespace: 'instance-test', deadline: '1h' })
+    const patient = perilune(driver, { namespace: 'instance-test', deadline: '9m' })
     onTestFinished(() => patient.close())
     const claim = patient.queue<Payloads>(name).claim({ wait: '1s' })
     await until(async () => (await queue.inspect()).idle === 1)

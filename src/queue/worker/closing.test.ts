@@ -60,7 +60,7 @@ test.each(waitings)(
   async (_, wait) => {
     const client = new Redis(inject('redisPort'))
     const gate = gated(ioredis(client))
-    const redis = perilune(gate.driver, { namespace: 'queue-closing-test', deadline: '1h' })
+    const redis = perilune(gate.driver, { namespace: 'queue-closing-test', deadline: '9m' })
     onTestFinished(async () => {
       await redis.close()
       client.disconnect()

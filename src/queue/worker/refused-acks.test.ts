@@ -152,7 +152,7 @@ async function workerOfSilent() {
   const proxy = await startProxy(inject('redisPort'))
   const client = new Redis(proxy.port)
   client.on('error', () => undefined)
-  const redis = perilune(ioredis(client), { namespace: 'refused-acks-test', deadline: '1h' })
+  const redis = perilune(ioredis(client), { namespace: 'refused-acks-test', deadline: '9m' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()

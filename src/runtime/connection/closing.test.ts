@@ -56,7 +56,7 @@ function setup(port = inject('redisPort')): Setup {
   const client = new Redis(port)
   client.on('error', () => undefined)
   const gate = gated(ioredis(client))
-  const redis = perilune(gate.driver, { namespace: NAMESPACE, deadline: '1h' })
+  const redis = perilune(gate.driver, { namespace: NAMESPACE, deadline: '9m' })
   onTestFinished(async () => {
     await redis.close()
     client.disconnect()

@@ -12,7 +12,7 @@ import { Runtime } from './runtime.ts'
 export interface ConnectionOptions {
   /** The prefix of every key of this instance; default `perilune`. */
   namespace?: string
-  /** How long a call may wait for its answer before it fails; default 5 seconds. */
+  /** How long a call may wait for its answer before it fails, at most 9 minutes; default 5 seconds. */
   deadline?: Duration
   /**
    * @internal Whose calls share bandwidth fairly when answers are large; default: those of each unit. For the service.
@@ -34,7 +34,7 @@ export class Connection implements AsyncDisposable, HasRuntime {
   constructor(driver: Driver, options: ConnectionOptions) {
     checkOptions('options', options, ['namespace', 'deadline', 'shares'])
     const { namespace = 'perilune', deadline = '5s', shares } = options
-    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline), shares)
+    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline, { max: '9m' }), shares)
   }
 
   /** @internal For structures, and for modules written by `perilune generate`. */

@@ -1,0 +1,151 @@
+// A user who lacks one command gives back what others wait for. Redis ends the script at that command and keeps what it
+// has done before. Nobody may believe to hold what another one has, and what is given back must become free.
+
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { type Lease, type Perilune, perilune } from 'perilune'
+import { ioredis } from 'perilune/ioredis'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { until } from '../servers/ask.ts'
+import { type RedisServer, startRedis } from '../servers/redis.ts'
+
+const LEASE = '2s'
+const COMMANDS = ['zrem', 'zadd', 'hset', 'hdel', 'set', 'setrange', 'pexpire', 'zrangebyscore'] as const
+
+let server: RedisServer
+let admin: Redis
+
+beforeAll(async () => {
+  server = await startRedis()
+  admin = new Redis(server.port)
+})
+
+afterAll(async () => {
+  admin.disconnect()
+  await server.stop()
+})
+
+interface Place {
+  acquire(options?: { wait: '10s' }): Promise<Lease>
+  tryAcquire(): Promise<Lease | null>
+}
+
+type Kind = (redis: Perilune, name: string) => { held: Place; awaited: Place; waiting(): Promise<number> }
+
+const lockOf = (redis: Perilune, name: string) => redis.lock(name, { lease: LEASE })
+const inLine = async (redis: Perilune, name: string) => (await lockOf(redis, name).inspect()).waiting
+
+const kinds: readonly [string, Kind][] = [
+  [
+    'lock',
+    (redis, name) => ({
+      held: lockOf(redis, name),
+      awaited: lockOf(redis, name),
+      waiting: () => inLine(redis, name),
+    }),
+  ],
+  [
+    'lock that readers wait for',
+    (redis, name) => ({
+      held: lockOf(redis, name),
+      awaited: lockOf(redis, name).shared,
+      waiting: () => inLine(redis, name),
+    }),
+  ],
+  [
+    'lock that is read',
+    (redis, name) => ({
+      held: lockOf(redis, name).shared,
+      awaited: lockOf(redis, name),
+      waiting: () => inLine(redis, name),
+    }),
+  ],
+  [
+    'semaphore',
+    (redis, name) => {
+      const semaphore = redis.semaphore(name, { limit: 1, lease: LEASE })
+      return {
+        held: semaphore,
+        awaited: semaphore,
+        waiting: async () => (await semaphore.inspect()).waiting,
+      }
+    },
+  ],
+]
+
+/** One instance of a user who may do everything, and one of a user who loses a right later. */
+function setup() {
+  const user = `user-${randomUUID()}`
+  const allow = (...rules: string[]): Promise<unknown> =>
+    admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '&*', '+@all', ...rules)
+  const clients: Redis[] = []
+  const connect = async (username?: string): Promise<Perilune> => {
+    const client = new Redis(server.port, username === undefined ? {} : { username, password: 'secret' })
+    clients.push(client)
+    const redis = perilune(ioredis(client), { namespace: 'rights' })
+    onTestFinished(async () => {
+      await redis.close()
+      client.disconnect()
+    })
+    return redis
+  }
+  return { allow, connect, user }
+}
+
+const cases = kinds.flatMap(([kind, of]) => COMMANDS.map((command) => [kind, command, of] as const))
+
+test.each(cases)(
+  'a %s is never held twice, and becomes free, without the right to %s',
+  async (_, command, of) => {
+    const { allow, connect, user } = setup()
+    await allow()
+    const [limited, full] = [await connect(user), await connect()]
+    const name = randomUUID()
+    const [here, there] = [of(limited, name), of(full, name)]
+    const held = await here.held.acquire()
+    const waiting = there.awaited.acquire({ wait: '10s' })
+    await until('one waits', async () => (await there.waiting()) === 1)
+    // A lease that another one gets later must not be mistaken for this one.
+    await allow(`-${command}`)
+
+    const released = await held.release().then(
+      () => true,
+      () => false,
+    )
+    const lease = await waiting
+
+    expect([released, held.remainingMs]).toEqual([released, 0])
+    expect(lease.remainingMs).toBeGreaterThan(0)
+    await lease.release()
+    const again = await there.held.tryAcquire()
+    expect(again).not.toBeNull()
+    await again?.release()
+  },
+)
+
+// Who may not write the state can get no permit either: only a rule that changes in the meantime lacks this one.
+const LATER = COMMANDS.filter((command) => command !== 'set')
+
+test.each(LATER)(
+  'what a permit used is free when its lease has ended, without the right to %s',
+  async (command) => {
+    const { allow, connect, user } = setup()
+    await allow()
+    const [limited, full] = [await connect(user), await connect()]
+    const [name, limit] = [randomUUID(), 3]
+    await full.semaphore(name, { limit, lease: '1m' }).acquire()
+    const short = limited.semaphore(name, { limit, lease: '300ms' })
+    for (let round = 0; round < limit; round += 1) {
+      await allow()
+      const permit = await short.acquire({ wait: '10s' })
+      await allow(`-${command}`)
+      await permit.release().catch(() => undefined)
+    }
+
+    const permits = await Promise.all(
+      [1, 2].map(() => full.semaphore(name, { limit }).acquire({ wait: '10s' })),
+    )
+
+    expect(permits.map(({ remainingMs }) => remainingMs > 0)).toEqual([true, true])
+  },
+)
