@@ -22,10 +22,10 @@ end_permit(keys, semaphore, token, expires_at_ms)
 reap(keys, semaphore)
 local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
-  -- Nobody is notified of what this call may not write in the end.
-  save_semaphore(keys, semaphore)
+  -- Changes nothing: no waiter is notified of what this call may not write in the end.
+  redis.call('SET', keys.state, '', 'NX')
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted, may_drop = true }
   -- A right that is missing for waiters must not reject the release: its caller would believe to hold what others can get.
   is_whole, served = pcall(function()
     return serve(keys, semaphore, '')

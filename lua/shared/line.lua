@@ -26,19 +26,24 @@ local function first_ticket(keys)
   return text and parse_ticket(text) or nil
 end
 
--- The first two tickets, with their scores; nil for those that are missing.
+-- The first two tickets; nil for those that are missing.
 local function first_two(keys)
-  local pair = redis.call('ZRANGE', keys.queue, '0', '1', 'WITHSCORES')
-  return pair[1] and parse_ticket(pair[1], pair[2]), pair[3] and parse_ticket(pair[3], pair[4])
+  local pair = redis.call('ZRANGE', keys.queue, '0', '1')
+  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
 end
 
--- A ticket leaves the line, and stands where it was if it could not be notified of its grant.
 local function drop_ticket(keys, ticket)
   redis.call('ZREM', keys.queue, ticket.text)
 end
 
-local function restore_ticket(keys, ticket)
-  redis.call('ZADD', keys.queue, ticket.score, ticket.text)
+-- A process is notified of a grant after all writes: a server that rejects one of them, such as a demoted primary, must
+-- not have notified it. Only its ticket is removed afterwards, because it stays where the user may not publish. So the
+-- right to that is tried before, on nothing, once a call.
+local function try_to_drop(keys, unit)
+  if not unit.how.may_drop then
+    redis.call('ZREM', keys.queue, '')
+    unit.how.may_drop = true
+  end
 end
 
 -- Notifies the first in line that it is first. Returns false if there are no waiters left.

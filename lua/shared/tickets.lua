@@ -34,12 +34,10 @@ local function format_ticket(ticket)
   )
 end
 
--- `score`: its number in the line, where the caller has read it.
-local function parse_ticket(text, score)
+local function parse_ticket(text)
   local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
     text = text,
-    score = score,
     id = id,
     kind = kind,
     lease_ms = tonumber(lease_ms),

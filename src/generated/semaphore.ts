@@ -214,9 +214,9 @@ end_permit(d,c,k,e,l)
 reap(d,c,k)
 local m,n=true,'none'
 if k.last_ticket>0 then
-save_semaphore(a,k)
+redis.call('SET',a,'','NX')
 k.claim_ms=g
-k.how={channel=f,sharded=h,counted=i}
+k.how={channel=f,sharded=h,counted=i,may_drop=true}
 m,n=pcall(function()
 return serve(d,c,b,k,'')
 end)
@@ -446,7 +446,7 @@ if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [49, 2, 1, 5, -48, 22, 1, 13, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
 local f=0
 local g
 local h,i
@@ -477,13 +477,13 @@ l=l..'\\n'..first_message(f,o)
 end
 local o,p,q,r=
 d.token,d.used,d.soonest_end_ms,d.last_end_ms
-drop_ticket(c,e)
+try_to_drop(c,d)
 add_permit(a,b,d,e,j,k)
 if publish_to(e,l,d.how)then
+drop_ticket(c,e)
 return n and'called'or m and'offered'or'granted'
 end
 forget_permits(a,b,d,{j})
-restore_ticket(c,e)
 d.token,d.used,d.soonest_end_ms,d.last_end_ms=
 o,p,q,r
 return'unnotified'
@@ -608,7 +608,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '2947f0eb760f1736f3451212214b7e18529859eb', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'caf6ca9b291dfdbcd1a78fe46dd0572c8fff7871', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -676,7 +676,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '80b278341020d19dfb25427f023579456797bc8c', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 167, 3, 116, 8, 170, 7, acquireLua, 17, 1, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 10, 150, 13, 149, 1, 163, 4, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 117, 1, sharedTickets, 21, 7, sharedLine, 118, 8, acquireLua, 31, 6, permitsModule, 107, 6, acquireLua, 37, 3, permitsModule, 116, 8, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 3, 124, 14, sharedLine, 114, 3, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 47, 4, permitsModule, 177, 2, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, 179, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 56, 1, permitsModule, 116, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 58, 7, sharedLine, 126, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '302dc9798d87a3dadeddcc429b603948b7b7d0b2', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 167, 3, 116, 8, 170, 7, acquireLua, 17, 1, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 10, 150, 13, 149, 1, 163, 4, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 31, 6, permitsModule, 107, 6, acquireLua, 37, 3, permitsModule, 116, 8, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 124, 14, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 47, 4, permitsModule, 177, 2, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, 179, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 56, 1, permitsModule, 116, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 58, 7, sharedLine, 129, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -743,7 +743,7 @@ export type ClearAnswer =
  * Cost: O(permits and waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/clear', '081203e5e5212fc17822326739247c015abcc521', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/clear', 'edc52e62de5e318f7fe1af24a03d484e10d907bf', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -819,7 +819,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '8d7a41ccd5c5f96b15f5166ba730f64f9724a2ea', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 13, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -870,7 +870,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '44845165c89d669b1216b20611eef32455426f49', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 2, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, releaseLua, 13, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 17, 6]),
+  script: /* @__PURE__ */ linked('semaphore/release', 'bf17e7c3bbc473131329254c5acbaf2e3c2369ba', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 6, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 17, 4, permitsModule, 149, 14, 139, 5, sharedClockSteps, 0, 3, permitsModule, 144, 4, 163, 2, releaseLua, 21, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -919,7 +919,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '6e039cc7de468a7ea886cb3e717481b9beb589e0', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '89884941536e2292ed50b5d292bd9b15aeb24fc9', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -964,7 +964,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', 'ceb4d815424b2527d112e1b6498dd97a2ab6e675', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 13, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 108, 6, sharedTokens, 0, 3, permitsModule, 113, 25, sharedLine, 114, 3, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '3a665d28ef6cc9ae90ada159ea33c9002a415e1e', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [200, 6, -183, 4, 17, 13, 106, 16, 3, 15, -168, 4, 2, 3, 93, 14, 1, 3, 2, 7, -50, 10, -110, 4, 48, 9, -54, 6, 18, 3, 55, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [205, 6, -188, 4, 22, 13, 106, 16, 3, 15, -173, 4, 1, 3, 99, 14, 1, 3, 2, 7, -50, 10, -115, 4, 53, 9, -33, 6, -32, 6, 81, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
@@ -216,8 +216,8 @@ remove_and_call(a,b,e)
 end
 end
 local function first_two(a)
-local b=redis.call('ZRANGE',a,'0','1','WITHSCORES')
-return b[1]and parse_ticket(b[1],b[2]),b[3]and parse_ticket(b[3],b[4])
+local b=redis.call('ZRANGE',a,'0','1')
+return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
 end
 local function drop_ticket(a,b)
 redis.call('ZREM',a,b.text)
@@ -269,14 +269,17 @@ end
 redis.call('ZREM',a,c.text)
 return call_first(a,b,d)
 end
+local function try_to_drop(a,b)
+if not b.how.may_drop then
+redis.call('ZREM',a,'')
+b.how.may_drop=true
+end
+end
 local function offered_ms(a,b,c)
 if c and has_just_asked(a,b)then
 return b.lease_ms
 end
 return math.min(b.lease_ms,a.claim_ms)
-end
-local function restore_ticket(a,b)
-redis.call('ZADD',a,b.score,b.text)
 end
 local function keep_place(a,b)
 local c,d=format_ticket(b),other_text(b)
@@ -437,7 +440,7 @@ local function place_of(a)
 local b=a~='0'and scanning_process()or''
 return b==''and a or a..'.'..b
 end` }
-export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 17, 7, -22, 13], text: `local function new_ticket(a,b,c,d,e,f)
+export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 15, 7, -21, 12], text: `local function new_ticket(a,b,c,d,e,f)
 return{
 id=a,
 kind=b,
@@ -465,17 +468,16 @@ local c=format_ticket(a)
 a.listens=b
 return c
 end
-local function parse_ticket(a,b)
-local c,d,e,f,g,h=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+local function parse_ticket(a)
+local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
 return{
 text=a,
-score=b,
-id=c,
-kind=d,
-lease_ms=tonumber(e),
-listens=tonumber(f),
-units=tonumber(g),
-holder=h,
+id=b,
+kind=c,
+lease_ms=tonumber(d),
+listens=tonumber(e),
+units=tonumber(f),
+holder=g,
 }
 end` }
 export const sharedTokens: LuaText = { file: 'lua/shared/tokens', taken: [2, 3], text: `local function next_token(a,b)

@@ -52,22 +52,19 @@ local function stand_before_all(keys, lock, text)
   end
 end
 
--- Grants the lock to a ticket, and notifies its process after all writes: a server that rejects one of them, such as a
--- demoted primary, must not have notified anybody. Returns false, with the lock and the line as they were, if the user
--- may not publish. `granted`: the token, when the lease ends, and the message.
+-- Grants the lock to a ticket, and notifies its process, after the write. Returns false, and leaves the lock as it was,
+-- if the user may not publish. `granted`: the token, when the lease ends, and the message.
 local function notify_owner(keys, lock, ticket, granted)
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
-  drop_ticket(keys, ticket)
   grant(lock, ticket.id, ticket.holder, granted[1], granted[2])
-  save_lock(keys.state, lock)
+  save_freed_lock(keys.state, lock)
   lock.is_saved = true
   if publish_to(ticket, granted[3], lock.how) then
     return true
   end
-  restore_ticket(keys, ticket)
   grant(lock, id, holder, token, ended_ms)
   lock.mode, lock.is_saved = mode, false
-  save_lock(keys.state, lock)
+  save_freed_lock(keys.state, lock)
   return false
 end
 
@@ -92,6 +89,8 @@ local function hand_over(keys, lock, ticket, behind)
   if not notify_owner(keys, lock, ticket, { token, expires_at_ms, message }) then
     return 'unnotified'
   end
+  -- Where the right is missing it stays, and is granted a lease that its process gives back.
+  redis.pcall('ZREM', keys.queue, ticket.text)
   if is_offer and is_behind then
     call_other(keys, lock, process_of(ticket), lease_ms)
   end

@@ -87,8 +87,7 @@ end
 local MOST_LET_IN = 100
 
 -- Lets a waiting reader in, or offers it a lease for the time that its process has to call. Returns 'granted',
--- 'unnotified' if it may not be notified and so polls, or false if the process is dead. Its process is notified after
--- all writes, as in `notify_owner`.
+-- 'unnotified' if it may not be notified and so polls, or false if the process is dead.
 local function let_in(keys, lock, ticket)
   local heard = listens_here(ticket, lock.how)
   if heard == false then
@@ -96,14 +95,14 @@ local function let_in(keys, lock, ticket)
     return false
   end
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
-  drop_ticket(keys, ticket)
+  try_to_drop(keys, lock)
   local expires_at_ms = add_reader(keys, lock, ticket, offered_ms(lock, ticket, heard))
   local message = string.format('granted %s %s %.0f %.0f', ticket.id, lock.token, expires_at_ms, lock.now_ms)
   if publish_to(ticket, message, lock.how) then
+    drop_ticket(keys, ticket)
     return 'granted'
   end
   forget_reader(keys, lock.token)
-  restore_ticket(keys, ticket)
   lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms = mode, id, holder, token, ended_ms
   return 'unnotified'
 end

@@ -29,16 +29,15 @@ local function hand_permit(keys, semaphore, ticket, behind)
     end
     message = message .. '\n' .. first_message(behind, recheck_ms)
   end
-  -- After all writes: a server that rejects one of them must not have notified anybody.
   local before, used, soonest, last =
     semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms
-  drop_ticket(keys, ticket)
+  try_to_drop(keys, semaphore)
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
   if publish_to(ticket, message, semaphore.how) then
+    drop_ticket(keys, ticket)
     return together and 'called' or is_offer and 'offered' or 'granted'
   end
   forget_permits(keys, semaphore, { token })
-  restore_ticket(keys, ticket)
   semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms =
     before, used, soonest, last
   return 'unnotified'
