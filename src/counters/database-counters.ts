@@ -6,6 +6,7 @@ import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
 import { abortable } from '../runtime/time/in-time.ts'
+import { PATIENCE_MS } from '../runtime/time/in-turn.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Board, checkSource, openBoard, type DatabaseCountersOptions } from './board.ts'
 import type { CountSource, EventSource, OutboxSource } from './count-source.ts'
@@ -13,7 +14,7 @@ import { SinkError } from './errors.ts'
 import { readShown } from './read-shown.ts'
 import { Flushing } from './flush-loop.ts'
 import { noteOne } from './note.ts'
-import { type CountersPlace, PATIENCE_MS } from './place.ts'
+import type { CountersPlace } from './place.ts'
 import { type RefusedCount, RefusedError } from './refusals.ts'
 import { type RolledRows, runRounds } from './rounds.ts'
 import { OneAtATime, sinkInTime } from './sink-calls.ts'
@@ -52,9 +53,6 @@ export interface DatabaseCountersInspection {
   readonly versions: readonly number[]
 }
 
-/** How soon a process whose place could not be compared tries again. */
-const COMPARE_AGAIN_MS = 10_000
-
 /** The common part of counters that SQL counts from rows and Redis shows. */
 export class DatabaseCounters {
   readonly name: string
@@ -88,14 +86,29 @@ export class DatabaseCounters {
 
   /**
    * Creates Perilune's tables if they are missing, and checks yours, also that other processes use the same. The first
-   * use does so as well, on a connection in addition to those of open transactions. Throws SinkError.
+   * use does so as well, on a connection in addition to those of open transactions. Throws SinkError; and DriverError,
+   * unless rows were counted here before.
    */
   async prepare(): Promise<void> {
-    await this.place.ensure(this.deadline).catch((error: unknown) => {
-      // Without Redis the database is still prepared: the calls that follow compare the place.
-      if (!isOutage(error)) throw error
-    })
+    await this.comparePlace(this.deadline)
     await sinkInTime(this.#board.counts.prepare(), this.deadline, this.deadlines)
+  }
+
+  /**
+   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
+   * the caller continues there, and a later call compares again. Elsewhere nothing is created.
+   *
+   * @internal
+   */
+  protected async comparePlace(by: number): Promise<void> {
+    try {
+      await this.place.ensure(by, PATIENCE_MS)
+    } catch (error) {
+      if (!isOutage(error)) throw error
+      const counted = this.#board.counts.hasCounted?.(this.sqlName) ?? Promise.resolve(false)
+      if (await sinkInTime(counted, by, this.deadlines)) this.place.remember()
+      else await this.place.ensure(by)
+    }
   }
 
   /**
@@ -161,11 +174,15 @@ export class DatabaseCounters {
     }
   }
 
-  /** Deletes the values in Redis; the database keeps all of them. Resolves to false if there was nothing. */
+  /**
+   * Deletes the values in Redis; the database keeps all of them. Resolves to false if there was nothing. Throws SinkError
+   * if a sink of this name has increments that are not flushed.
+   */
   async clear(): Promise<boolean> {
     const { partitions, number } = this.#board
     return number.clear(async () => {
       const answers = await Promise.all(partitions.map((partition) => partition.run(clearShown, {})))
+      if (answers.some(({ status }) => status === 'unflushed')) throw unflushed(this.name)
       return answers.map(({ status }) => status === 'cleared')
     })
   }
@@ -196,7 +213,6 @@ export class OutboxCounters<Client> extends DatabaseCounters {
   readonly #outbox: OutboxSource<Client>
   readonly #purging: OneAtATime
   #isPrepared = false
-  #comparesAgainAt = 0
 
   constructor(runtime: Runtime, name: string, options: OutboxCountersOptions<Client>) {
     checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
@@ -219,7 +235,7 @@ export class OutboxCounters<Client> extends DatabaseCounters {
       idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
     }
     const deadline = this.deadline
-    await this.#prepareFirst(entry.id, deadline)
+    await this.#prepareFirst(deadline)
     return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
   }
 
@@ -227,10 +243,10 @@ export class OutboxCounters<Client> extends DatabaseCounters {
    * If every connection of the pool has a transaction that calls `add` first, no connection is left to inspect the
    * tables.
    */
-  async #prepareFirst(id: string, by: number): Promise<void> {
-    if (this.#isPrepared && (this.place.isAgreed || performance.now() < this.#comparesAgainAt)) return
+  async #prepareFirst(by: number): Promise<void> {
+    if (this.#isPrepared && !this.place.isDue) return
     try {
-      await this.#comparePlace(id, by)
+      await this.comparePlace(by)
       await sinkInTime(this.#outbox.prepare(), by, this.deadlines)
     } catch (error) {
       if (!(error instanceof SinkError && error.code === 'sink-unreachable')) throw error
@@ -238,21 +254,6 @@ export class OutboxCounters<Client> extends DatabaseCounters {
       throw new SinkError(error.code, `${error.message}: ${cure}`, { cause: error })
     }
     this.#isPrepared = true
-  }
-
-  /**
-   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
-   * transactions continue there, and a later call compares again.
-   */
-  async #comparePlace(id: string, by: number): Promise<void> {
-    try {
-      await this.place.ensure(by, PATIENCE_MS)
-    } catch (error) {
-      if (!isOutage(error)) throw error
-      const { version } = await sinkInTime(this.#outbox.read(this.sqlName, [id]), by, this.deadlines)
-      if (version === 0) await this.place.ensure(by)
-      this.#comparesAgainAt = performance.now() + COMPARE_AGAIN_MS
-    }
   }
 
   /** Reads counts again and shows them; for use after another program has written to the table. Throws SinkError. */
@@ -280,4 +281,11 @@ export class OutboxCounters<Client> extends DatabaseCounters {
     }
     while (await purge()) signal?.throwIfAborted()
   }
+}
+
+function unflushed(name: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} have increments of a sink that are not flushed: flush them, or clear them in a process that has this sink`,
+  )
 }

@@ -183,8 +183,14 @@ export function noteEpoch(
 }
 
 /** Enters another epoch than before. The process that began it reports the loss, even if it learns late that it did. */
-export function enterEpoch({ onLoss }: CountersSource, partition: CountersPartition, epoch: number): void {
+export function enterEpoch(
+  { onLoss, number }: CountersSource,
+  partition: CountersPartition,
+  epoch: number,
+): void {
   const { doubt } = partition
+  // It may have begun after a clear: what was compared before that says nothing about it.
+  number.place.forget()
   partition.epoch = epoch
   partition.isReported = false
   partition.doubt = null
