@@ -62,10 +62,10 @@ test('a clear that stands still before its last step leaves the place that anoth
   const held = new Promise<void>((resolve) => (goOn = resolve))
   let isThere: () => void = () => undefined
   const there = new Promise<void>((resolve) => (isThere = resolve))
-  const slow = connect((script) => {
+  const slow = connect(async (script) => {
     if (script !== 'counters/disband') return
     isThere()
-    return held
+    await held
   })
   const clearing = outboxOf('items', slow).clear()
   await there
