@@ -169,6 +169,14 @@ export function elsewhere(name: string, there: Place | string, here: Place | str
   )
 }
 
+/** Their place cannot end yet. */
+export function unflushed(name: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} have increments of a sink that are not flushed: flush them, or clear them in a process that has this sink`,
+  )
+}
+
 function named(place: Place | string): string {
   if (typeof place === 'string') return place
   return [place.target, place.location].filter((each) => each !== '').join(' of ')
