@@ -45,13 +45,14 @@ async function costOf(scene: Scene, service: Probed, receiver: string, quick: bo
   const pauseMs = quick ? QUICK_AFTER_MS : AFTER_MS
   for (let round = 0; round <= (quick ? 1 : ROUNDS); round += 1) {
     const place = placeOn(service.url, receiver, randomUUID())
-    await scene.prepare?.(place)
+    const end = await scene.prepare?.(place)
     await sleep(pauseMs)
     await service.look()
     const { rssBytes: before } = await service.look()
     await scene.request(place)
     await sleep(pauseMs)
     const seen = await service.look()
+    end?.()
     if (round > 0) rounds.push({ ...seen, grownBytes: seen.rssBytes - before })
   }
   const middle = (of: (round: (typeof rounds)[number]) => number): number =>

@@ -10,6 +10,8 @@ const client = new Redis(port)
 const latenciesMs: number[] = []
 let isOver = false
 void once(process, 'message').then(() => (isOver = true))
+// A bench that fails must not leave it behind.
+process.once('disconnect', () => process.exit())
 await client.ping()
 process.send?.('ready')
 while (!isOver) {

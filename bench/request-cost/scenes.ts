@@ -6,13 +6,16 @@ import { fileURLToPath } from 'node:url'
 
 export interface Scene {
   readonly name: string
-  prepare?(place: ScenePlace): Promise<void>
+  /** May return how to end what it began. */
+  prepare?(place: ScenePlace): Promise<void | (() => void)>
   request(place: ScenePlace): Promise<void>
 }
 
 /** A project of its own on a service. */
 export interface ScenePlace {
   call(method: string, path: string, body?: unknown): Promise<Answered>
+  /** Reads an answer that does not end, until the signal aborts. */
+  follow(path: string, signal: AbortSignal): Promise<void>
   /** Of subscribers that take everything. */
   readonly receiver: string
 }
@@ -107,6 +110,19 @@ export const scenes: readonly Scene[] = [
     }),
   },
   {
+    name: 'a collection of a hundred thousand items',
+    request: expecting(200, 'PUT', '/v1/collections/list/c', {
+      items: Array.from({ length: 100_000 }, (_, id) => ({ id, name: 'an item' })),
+    }),
+  },
+  {
+    name: 'a thousand jobs with a hundred followers of the events of their queue',
+    prepare: (place) => followEvents(place, 100),
+    request: expecting(201, 'POST', '/v1/queues/q/jobs', {
+      jobs: Array.from({ length: 1000 }, () => ({ name: 'n', payload: 1 })),
+    }),
+  },
+  {
     name: 'a page of four messages of 1 MiB',
     prepare: (place) => repeat(4, () => expecting(201, 'POST', FEED, { body: 'x'.repeat(1_040_000) })(place)),
     request: expecting(200, 'GET', `${FEED}?limit=1000`),
@@ -137,6 +153,12 @@ async function subscribe({ call, receiver }: ScenePlace, count: number, options:
   })
 }
 
+async function followEvents({ follow }: ScenePlace, count: number): Promise<() => void> {
+  const end = new AbortController()
+  for (let at = 0; at < count; at += 1) await follow('/v1/queues/q/events', end.signal)
+  return () => end.abort()
+}
+
 async function repeat(count: number, work: (at: number) => Promise<void>): Promise<void> {
   for (let at = 0; at < count; at += 1) await work(at)
 }
@@ -149,6 +171,10 @@ export function placeOn(url: string, receiver: string, project: string): ScenePl
   }
   return {
     receiver,
+    async follow(path, signal) {
+      const { body } = await fetch(url + path, { headers, signal })
+      body?.pipeTo(new WritableStream()).catch(() => undefined)
+    },
     async call(method, path, body) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       const sent = body === undefined ? {} : { body: text }

@@ -25,10 +25,21 @@ export function feedLoads(redis: Perilune): Load[] {
   const kept = redis.feed<string>('kept', { retention: 500 })
   const forgetful = { ttl: '20s', idempotencyTtl: '20s' } as const
   const expiring = redis.feed<string>('expiring', forgetful)
+  const small = redis.feed<string>('small', { retention: { bytes: 200_000 } })
+  const young = redis.feed<string>('young', { retention: { age: '20s' } })
+  const spread = redis.feed<string>('spread', { retention: 500, partitions: 4 })
+  const later = redis.feed<string>('later', forgetful)
   const worked = redis.feed<string>('worked', { ...forgetful, maxClaims: 2, deadLettersTtl: '10s' })
   const idempotencyKey = (at: number): string => `key ${at}`
   return [
     { what: 'feed that keeps 500', step: (at) => kept.append(body(at)) },
+    { what: 'feed that keeps 200,000 bytes', step: (at) => small.append(body(at)) },
+    { what: 'feed that keeps 20 seconds', step: (at) => young.append(body(at)) },
+    { what: 'feed in partitions', step: (at) => spread.append(body(at), { key: `key ${at % 40}` }) },
+    {
+      what: 'feed of delayed messages',
+      step: (at) => later.append(body(at), { delay: `${at % 5}s` }),
+    },
     {
       what: 'feed that expires',
       step: (at) => expiring.append(body(at), { idempotencyKey: idempotencyKey(at) }),
@@ -74,6 +85,19 @@ export function queueLoads(redis: Perilune): Load[] {
       },
     },
   ]
+}
+
+/** Jobs of all partitions, each of which begins somewhat later. */
+export function spreadLoad(redis: Perilune): Load {
+  const queue = redis.queue<{ mail: string }>('spread', { partitions: 4 })
+  return {
+    what: 'queue in partitions',
+    async step(at) {
+      if (at === 0) await queue.settings.set({ retention: { count: 200 } })
+      await queue.enqueue('mail', body(at), { delay: `${at % 3}s`, tags: ['mail'] })
+      for (const job of await queue.claim({ limit: 2, lease: '10s' })) await job.ack('done')
+    },
+  }
 }
 
 export function otherLoads(redis: Perilune, table: Table): Load[] {

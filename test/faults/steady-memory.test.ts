@@ -11,7 +11,7 @@ import { START_US, setTestClock, withTestClock } from '../../src/testing/test-cl
 import { LONG, tell } from '../proof.ts'
 import { askFields } from '../servers/ask.ts'
 import { startRedis } from '../servers/redis.ts'
-import { feedLoads, type Load, openTable, otherLoads, queueLoads } from './steady-load.ts'
+import { feedLoads, type Load, openTable, otherLoads, queueLoads, spreadLoad } from './steady-load.ts'
 
 const NAMESPACE = 'steady'
 const MINUTES = LONG ? 30 : 0.1
@@ -71,7 +71,7 @@ class Loads {
     const driver = ioredis(client)
     const redis = perilune(driver, { namespace: NAMESPACE })
     const onClock = perilune(withTestClock(driver, contract.clock), { namespace: NAMESPACE })
-    const loads = [...feedLoads(redis), ...otherLoads(redis, this.#table)]
+    const loads = [...feedLoads(redis), ...otherLoads(redis, this.#table), spreadLoad(redis)]
     const endsAt = performance.now() + forMs
     const goOn = (): boolean => performance.now() < endsAt
     await Promise.all([
