@@ -184,6 +184,27 @@ test.each(['postgres', 'mariadb'] as const)(
   },
 )
 
+test('a service with other rows than those of the first one is not ready, and creates no tables', async () => {
+  const [first, second] = [await kept(await sqliteItems()), await kept(await sqliteItems())]
+  for (const items of [first, second]) await items.makeVotes()
+  const namespace = `t-${randomUUID()}`
+  const serve = ({ entry: { database, ...target } }: Items, columns: object): Promise<Service> =>
+    start(
+      { votes: { database, events: { table: 'votes', ...columns, target }, flushEvery: false } },
+      namespace,
+    )
+  const right = await serve(first, { id: 'item', amount: 'points' })
+  expect((await fetch(`${right.url}/readyz`)).status).toBe(200)
+
+  const wrong = await fetch(`${(await serve(second, { id: 'item' })).url}/readyz`)
+
+  expect([wrong.status, await wrong.text()]).toEqual([
+    503,
+    expect.stringContaining('are in items (id, votes)'),
+  ])
+  await expect(second.run('DROP TABLE perilune_cursor')).rejects.toThrow('no such table')
+})
+
 test('a file of SQLite that does not exist is waited for, and not created', async () => {
   const items = await kept(await sqliteItems())
   renameSync(items.file, `${items.file}.away`)

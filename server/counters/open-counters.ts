@@ -1,7 +1,9 @@
 // The counters of the configuration, opened for the routes and for flushing.
 
 import {
+  AmbiguousError,
   type Counters,
+  DriverError,
   type RowCounters,
   type OutboxCounters,
   type Loss,
@@ -72,7 +74,10 @@ export function openCounters(
 ): OpenCounters[] {
   return all.map((each) => {
     const { key } = each.entry
-    return { ...each, counters: checked(key, () => each.open(perilune, (loss) => onLoss(key, loss))) }
+    const counters = checked(key, () => each.open(perilune, (loss) => onLoss(key, loss)))
+    if (!('prepare' in counters)) return { ...each, counters }
+    // Compares the tables with those of other processes before it creates any.
+    return { ...each, prepare: () => counters.prepare(), counters }
   })
 }
 
@@ -97,9 +102,10 @@ function obstacleOf(key: string, error: unknown): string {
   if (error instanceof SinkError && error.code === 'sink-misconfigured') {
     return `the counters ${key}: ${error.message}`
   }
-  return error instanceof SinkError && error.code === 'sink-failed'
-    ? `the database of the counters ${key} failed; the log says how`
-    : `the database of the counters ${key} does not answer`
+  if (error instanceof SinkError && error.code === 'sink-failed')
+    return `the database of the counters ${key} failed; the log says how`
+  const silent = error instanceof DriverError || error instanceof AmbiguousError ? 'Redis' : 'the database'
+  return `${silent} of the counters ${key} does not answer`
 }
 
 /** In one line, with the message of the database. */

@@ -68,6 +68,11 @@ export interface CountSource extends Partial<Refusals> {
   location?(): Promise<string>
   /** The tables of the counts and of the rows, and their columns; otherwise like `location`. */
   tableNames?(): Promise<string>
+  /**
+   * Whether a roll-up has counted here under this name. Creates nothing. Without this method the first use of a process
+   * needs Redis. Throws SinkError.
+   */
+  hasCounted?(counters: string): Promise<boolean>
   /** Rows that are not counted yet. Throws SinkError. */
   waiting(counters: string): Promise<Backlog>
 }

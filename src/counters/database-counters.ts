@@ -1,42 +1,28 @@
-// Counters whose truth is rows in SQL, and that Redis shows: of your own rows, or of an outbox.
+// Counters whose truth is rows in SQL, and that Redis shows: what all have in common, and those of your own rows.
 
 import { clearShown, inspectShown } from '../generated/counters.ts'
-import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { checkOptions } from '../runtime/values/arguments.ts'
 import type { Deadlines } from '../runtime/time/deadlines.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
 import { abortable } from '../runtime/time/in-time.ts'
+import { PATIENCE_MS } from '../runtime/time/in-turn.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type Board, checkSource, openBoard, type DatabaseCountersOptions } from './board.ts'
-import type { CountSource, EventSource, OutboxSource } from './count-source.ts'
-import { SinkError } from './errors.ts'
+import type { CountSource, EventSource } from './count-source.ts'
 import { readShown } from './read-shown.ts'
 import { Flushing } from './flush-loop.ts'
 import { noteOne } from './note.ts'
-import { type CountersPlace, PATIENCE_MS } from './place.ts'
-import { type RefusedCount, RefusedError } from './refusals.ts'
+import { type CountersPlace, unflushed } from './place.ts'
+import type { RefusedCount } from './refusals.ts'
 import { type RolledRows, runRounds } from './rounds.ts'
-import { OneAtATime, sinkInTime } from './sink-calls.ts'
+import { sinkInTime } from './sink-calls.ts'
 import { checkId, checkIds } from './source.ts'
 import { type CounterValue, checkDelta } from './value.ts'
 
 export interface RowCountersOptions extends DatabaseCountersOptions {
   /** The rows to count: `postgresEvents(…)`, `mysqlEvents(…)`, `sqliteEvents(…)`. */
   events: EventSource
-}
-
-export interface OutboxCountersOptions<Client> extends DatabaseCountersOptions {
-  /**
-   * The outbox that stores changes until they are counted: `postgresOutbox(…)`, `mysqlOutbox(…)`, `sqliteOutbox(…)`.
-   */
-  outbox: OutboxSource<Client>
-}
-
-export interface Addition {
-  id: string | number
-  by?: number
-  /** The change counts once, however often it is sent with this key; 1 to 255 bytes of UTF-8. */
-  idempotencyKey: string
 }
 
 export interface DatabaseCountersInspection {
@@ -51,9 +37,6 @@ export interface DatabaseCountersInspection {
   /** The version of the roll-up that each partition shows. */
   readonly versions: readonly number[]
 }
-
-/** How soon a process whose place could not be compared tries again. */
-const COMPARE_AGAIN_MS = 10_000
 
 /** The common part of counters that SQL counts from rows and Redis shows. */
 export class DatabaseCounters {
@@ -88,14 +71,29 @@ export class DatabaseCounters {
 
   /**
    * Creates Perilune's tables if they are missing, and checks yours, also that other processes use the same. The first
-   * use does so as well, on a connection in addition to those of open transactions. Throws SinkError.
+   * use does so as well, on a connection in addition to those of open transactions. Throws SinkError; and DriverError,
+   * unless rows were counted here before.
    */
   async prepare(): Promise<void> {
-    await this.place.ensure(this.deadline).catch((error: unknown) => {
-      // Without Redis the database is still prepared: the calls that follow compare the place.
-      if (!isOutage(error)) throw error
-    })
+    await this.comparePlace(this.deadline)
     await sinkInTime(this.#board.counts.prepare(), this.deadline, this.deadlines)
+  }
+
+  /**
+   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
+   * the caller continues there, and a later call compares again. Elsewhere nothing is created.
+   *
+   * @internal
+   */
+  protected async comparePlace(by: number): Promise<void> {
+    try {
+      await this.place.ensure(by, PATIENCE_MS)
+    } catch (error) {
+      if (!isOutage(error)) throw error
+      const counted = this.#board.counts.hasCounted?.(this.sqlName) ?? Promise.resolve(false)
+      if (await sinkInTime(counted, by, this.deadlines)) this.place.remember()
+      else await this.place.ensure(by)
+    }
   }
 
   /**
@@ -161,11 +159,15 @@ export class DatabaseCounters {
     }
   }
 
-  /** Deletes the values in Redis; the database keeps all of them. Resolves to false if there was nothing. */
+  /**
+   * Deletes the values in Redis; the database keeps all of them. Resolves to false if there was nothing. Throws SinkError
+   * if a sink of this name has increments that are not flushed.
+   */
   async clear(): Promise<boolean> {
     const { partitions, number } = this.#board
     return number.clear(async () => {
       const answers = await Promise.all(partitions.map((partition) => partition.run(clearShown, {})))
+      if (answers.some(({ status }) => status === 'unflushed')) throw unflushed(this.name)
       return answers.map(({ status }) => status === 'cleared')
     })
   }
@@ -188,96 +190,5 @@ export class RowCounters extends DatabaseCounters {
    */
   async reconcile(ids: readonly (string | number)[]): Promise<void> {
     await this.round(checkIds(ids), true)
-  }
-}
-
-/** Values that change in transactions of an SQL database: exact in the database, and shown by Redis. */
-export class OutboxCounters<Client> extends DatabaseCounters {
-  readonly #outbox: OutboxSource<Client>
-  readonly #purging: OneAtATime
-  #isPrepared = false
-  #comparesAgainAt = 0
-
-  constructor(runtime: Runtime, name: string, options: OutboxCountersOptions<Client>) {
-    checkOptions('options', options, ['outbox', 'partitions', 'retention', 'batchSize'])
-    const outbox = checkSource('outbox', options.outbox)
-    super(runtime, name, outbox, options)
-    this.#outbox = outbox
-    this.#purging = new OneAtATime(this.deadlines)
-  }
-
-  /**
-   * Changes a counter in your transaction; the change takes effect with its commit. Resolves to false, without a
-   * change, if the idempotency key is known. Throws InvalidArgumentError, SinkError.
-   */
-  async add(client: Client, addition: Addition): Promise<boolean> {
-    checkOptions('addition', addition, ['id', 'by', 'idempotencyKey'])
-    const { id, by = 1, idempotencyKey } = addition
-    const entry = {
-      id: checkId('id', id),
-      by: checkDelta('by', by),
-      idempotencyKey: checkText('idempotencyKey', idempotencyKey, 255),
-    }
-    const deadline = this.deadline
-    await this.#prepareFirst(entry.id, deadline)
-    return sinkInTime(this.#outbox.add(client, this.sqlName, entry), deadline, this.deadlines)
-  }
-
-  /**
-   * If every connection of the pool has a transaction that calls `add` first, no connection is left to inspect the
-   * tables.
-   */
-  async #prepareFirst(id: string, by: number): Promise<void> {
-    if (this.#isPrepared && (this.place.isAgreed || performance.now() < this.#comparesAgainAt)) return
-    try {
-      await this.#comparePlace(id, by)
-      await sinkInTime(this.#outbox.prepare(), by, this.deadlines)
-    } catch (error) {
-      if (!(error instanceof SinkError && error.code === 'sink-unreachable')) throw error
-      const cure = 'await prepare() before the first transaction, for it takes a connection of its own'
-      throw new SinkError(error.code, `${error.message}: ${cure}`, { cause: error })
-    }
-    this.#isPrepared = true
-  }
-
-  /**
-   * Without Redis the place of the counters is unknown. Where a roll-up has counted under their name, it was theirs:
-   * transactions continue there, and a later call compares again.
-   */
-  async #comparePlace(id: string, by: number): Promise<void> {
-    try {
-      await this.place.ensure(by, PATIENCE_MS)
-    } catch (error) {
-      if (!isOutage(error)) throw error
-      const { version } = await sinkInTime(this.#outbox.read(this.sqlName, [id]), by, this.deadlines)
-      if (version === 0) await this.place.ensure(by)
-      this.#comparesAgainAt = performance.now() + COMPARE_AGAIN_MS
-    }
-  }
-
-  /** Reads counts again and shows them; for use after another program has written to the table. Throws SinkError. */
-  async reconcile(ids: readonly (string | number)[]): Promise<void> {
-    await this.round(checkIds(ids), false)
-  }
-
-  /** Also deletes idempotency keys that have expired. */
-  override async flush(options: { signal?: AbortSignal } = {}): Promise<RolledRows> {
-    const purge = (): Promise<void> => abortable(() => this.#purge(options.signal), options.signal)
-    try {
-      const rolled = await super.flush(options)
-      await purge()
-      return rolled
-    } catch (error) {
-      if (error instanceof RefusedError) await purge()
-      throw error
-    }
-  }
-
-  async #purge(signal: AbortSignal | undefined): Promise<void> {
-    const purge = (): Promise<boolean | null> => {
-      const some = this.#purging.runUnlessBusy(() => this.#outbox.purge(this.sqlName))
-      return sinkInTime(some, this.deadline, this.deadlines)
-    }
-    while (await purge()) signal?.throwIfAborted()
   }
 }

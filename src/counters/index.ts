@@ -5,12 +5,8 @@ import { type HasRuntime, runtimeOf } from '../runtime/connection/access.ts'
 import { scriptsOf, type StructureScripts } from '../runtime/connection/connection.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { Counters, type CountersOptions } from './counters.ts'
-import {
-  RowCounters,
-  type RowCountersOptions,
-  OutboxCounters,
-  type OutboxCountersOptions,
-} from './database-counters.ts'
+import { RowCounters, type RowCountersOptions } from './database-counters.ts'
+import { OutboxCounters, type OutboxCountersOptions } from './outbox-counters.ts'
 
 export * from './names.ts'
 

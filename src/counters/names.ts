@@ -18,11 +18,8 @@ export {
   type IncrementOptions,
 } from './counters.ts'
 export {
-  type Addition,
   RowCounters,
   type RowCountersOptions,
-  OutboxCounters,
-  type OutboxCountersOptions,
   DatabaseCounters,
   type DatabaseCountersInspection,
 } from './database-counters.ts'
@@ -36,6 +33,7 @@ export {
 export type { Flushing } from './flush-loop.ts'
 export type { Flushed } from './flush.ts'
 export type { Counted } from './increment.ts'
+export { type Addition, OutboxCounters, type OutboxCountersOptions } from './outbox-counters.ts'
 export type { CountersInspection, CountersPartitionInspection } from './read.ts'
 export { type RefusedCount, RefusedError } from './refusals.ts'
 export type { RolledRows } from './rounds.ts'

@@ -6,6 +6,7 @@ import type { Trace } from '../runtime/calls/runner.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { isOutage } from '../runtime/errors/outage.ts'
 import { PartitionNumber } from '../runtime/partitions/partition-number.ts'
+import { PATIENCE_MS } from '../runtime/time/in-turn.ts'
 import { SinkError } from './errors.ts'
 import { OneAtATime, sinkInTime } from './sink-calls.ts'
 
@@ -22,15 +23,17 @@ interface Place {
   readonly target: string
 }
 
-/** How long a process that can go on without Redis waits for it. */
-export const PATIENCE_MS = 500
+/** How long a call that should not depend on Redis relies on a comparison: another process may clear the counters. */
+const COMPARED_FOR_MS = 10_000
 
 export class CountersPlace {
   readonly #name: string
   readonly #home: Unit
   readonly #partitions: readonly Unit[]
   readonly #placed: Placed
+  /** Whether this process has learnt that its place is the right one. */
   #isAgreed = false
+  #comparedAt = -Infinity
 
   /** `home`: the unit of the name itself. */
   constructor(name: string, home: Unit, partitions: readonly Unit[], placed: Placed) {
@@ -40,9 +43,9 @@ export class CountersPlace {
     this.#placed = placed
   }
 
-  /** Whether this process has learnt that its place is the right one. */
-  get isAgreed(): boolean {
-    return this.#isAgreed
+  /** Whether the last comparison is too long ago for a call that does not compare each time. */
+  get isDue(): boolean {
+    return performance.now() - this.#comparedAt >= COMPARED_FOR_MS
   }
 
   /**
@@ -53,15 +56,33 @@ export class CountersPlace {
   async ensure(by: number, patienceMs: number = Infinity): Promise<void> {
     const { deadlines } = this.#home.runtime.runner
     const here = await sinkInTime(this.#here(), by, deadlines)
-    if (here.location === '' && here.target === '') return
+    if (here.location === '' && here.target === '') return this.remember()
     const until = Math.min(by, performance.now() + (this.#isAgreed ? PATIENCE_MS : patienceMs))
     try {
       await this.#compare(here, until)
-      this.#isAgreed = true
     } catch (error) {
-      if (error instanceof SinkError) this.#isAgreed = false
+      if (error instanceof SinkError) this.forget()
       if (!this.#isAgreed || !isOutage(error)) throw error
     }
+    this.remember()
+  }
+
+  /** Until the next comparison this place is the right one. */
+  remember(): void {
+    this.#isAgreed = true
+    this.#comparedAt = performance.now()
+  }
+
+  /** The counters were cleared, or may have been: another place may be the right one now. */
+  forget(): void {
+    this.#isAgreed = false
+    this.#comparedAt = -Infinity
+  }
+
+  /** When the place of the counters was last stored, for `disband`. */
+  async storedUs(): Promise<string> {
+    const answer = await this.#home.run(keepPlace, { location: '', target: '', begin: false })
+    return answer.status === 'agreed' ? answer.agreedUs : ''
   }
 
   /** Builds without a note of this place have the location in each partition. */
@@ -104,11 +125,16 @@ export class PlacedNumber extends PartitionNumber {
     await Promise.all([this.place.ensure(by), super.ensure(by)])
   }
 
-  /** Without a partition count that is agreed, the place is still forgotten. */
+  /** Without a partition count that is agreed, the place is still forgotten, unless it was stored again since. */
   override async clear(all: () => Promise<readonly boolean[]>): Promise<boolean> {
-    const existed = await super.clear(all)
-    await this.#home.run(disband, { agreedUs: '' })
-    return existed
+    const agreedUs = await this.place.storedUs()
+    try {
+      const existed = await super.clear(all)
+      await this.#home.run(disband, { agreedUs })
+      return existed
+    } finally {
+      this.place.forget()
+    }
   }
 }
 
@@ -140,6 +166,14 @@ export function elsewhere(name: string, there: Place | string, here: Place | str
   return new SinkError(
     'sink-misconfigured',
     `the counters ${name} are in ${named(there)}, but this process has them in ${named(here)}: name the table with its schema, give each table a name of its own, or clear the counters`,
+  )
+}
+
+/** Their place cannot end yet. */
+export function unflushed(name: string): SinkError {
+  return new SinkError(
+    'sink-misconfigured',
+    `the counters ${name} have increments of a sink that are not flushed: flush them, or clear them in a process that has this sink`,
   )
 }
 

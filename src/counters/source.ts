@@ -183,12 +183,14 @@ export function noteEpoch(
 }
 
 /** Enters another epoch than before. The process that began it reports the loss, even if it learns late that it did. */
-export function enterEpoch({ onLoss }: CountersSource, partition: CountersPartition, epoch: number): void {
+export function enterEpoch(source: CountersSource, partition: CountersPartition, epoch: number): void {
   const { doubt } = partition
+  // It may have begun after a clear: what was compared before that says nothing about it.
+  source.number.place.forget()
   partition.epoch = epoch
   partition.isReported = false
   partition.doubt = null
-  if (doubt?.epoch === epoch && doubt.loss !== null) onLoss(doubt.loss)
+  if (doubt?.epoch === epoch && doubt.loss !== null) source.onLoss(doubt.loss)
 }
 
 /** The partition was cleared: its data is lost on purpose, and not reported. */

@@ -95,14 +95,14 @@ redis.call('UNLINK',c,d)
 end
 redis.call('UNLINK',b,e,f)
 return{'begun',g,t}` }
-const clearShownLua: LuaText = { file: 'lua/counters/clear-shown', taken: [8, 4], text: `if redis.call('UNLINK',a,b,c,d,e)==0 then
+const clearShownLua: LuaText = { file: 'lua/counters/clear-shown', taken: [11, 7], text: `if redis.call('EXISTS',a,b,c)>0 then
+return{'unflushed'}
+end
+if clear_all(K)==0 then
 return{'absent'}
 end
 return{'cleared'}` }
-const clearLua: LuaText = { file: 'lua/counters/clear', taken: [8, 7], text: `if
-redis.call('UNLINK',a,b,c,d,e,f,g)
-==0
-then
+const clearLua: LuaText = { file: 'lua/counters/clear', taken: [9, 4], text: `if clear_all(K)==0 then
 return{'absent'}
 end
 return{'cleared'}` }
@@ -221,26 +221,28 @@ i,
 g.rest_ms,
 k,
 }` }
-const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [10, 3, 1, 17], text: `local c=ARGV[1]
+const keepPlaceLua: LuaText = { file: 'lua/counters/keep-place', taken: [11, 3, 1, 19], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=ARGV[3]=='1'
-local f=redis.call('HMGET',a,'ledger','target')
+local f=redis.call('HMGET',a,'ledger','target','agreed_us')
 local g,h=f[1]or redis.call('HGET',b,'place')or'',f[2]or''
+local i=f[3]or''
 if
 (g~=''and c~=''and g~=c)
 or(h~=''and d~=''and h~=d)
 then
 return{'elsewhere',g,h}
 end
-local i=(g~=''or c=='')and(h~=''or d=='')
-if not i then
+local j=(g~=''or c=='')and(h~=''or d=='')
+if not j then
 if not e then
 return{'unknown'}
 end
 g,h=g~=''and g or c,h~=''and h or d
-redis.call('HSET',a,'ledger',g,'target',h)
+i=exact(clock_us())
+redis.call('HSET',a,'ledger',g,'target',h,'agreed_us',i)
 end
-return{'agreed'}` }
+return{'agreed',i}` }
 const loadLua: LuaText = { file: 'lua/counters/load', taken: [14, 5, 1, 5, 1, 11, 1, 10], text: `local d=tonumber(ARGV[1])
 local e=tonumber(ARGV[2])
 local f=tonumber(ARGV[3])
@@ -632,7 +634,7 @@ redis.call('PEXPIRE',a.ahead,c)
 redis.call('PEXPIRE',a.board,c)
 end
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [28, 1, -16, 14, 2, 6, 103, 6, 12, 6, -49, 11, -88, 20, 43, 12, 53, 4, -73, 3, 48, 8, -75, 13, 34, 4, -70, 16], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [29, 1, -16, 14, 2, 6, 123, 6, 12, 6, -69, 11, -88, 20, 71, 17, -45, 12, 73, 4, -93, 3, 68, 8, -95, 13, 54, 4, -90, 16], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
@@ -696,6 +698,23 @@ exact(b.rest_ms),
 exact(b.sealed_ms)
 )
 end
+local function clear_all(a)
+return redis.call(
+'UNLINK',
+a.meta,
+a.values,
+a.pending,
+a.rest,
+a.sealed,
+a.clean,
+a.once,
+a.board,
+a.shown,
+a.noted,
+a.idle,
+a.ahead
+)
+end
 local function read_outcomes(a)
 local b,c={},{}
 local d,e=string.match(a,'^(.*)|(.*)$')
@@ -757,17 +776,17 @@ redis.pcall('HINCRBY',c,d,opposite(f))
 return redis.call('HGET',c,d)
 end` }
 
-const PARTS: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'board', 'shown', 'noted', 'idle', 'ahead', 'once']
+const PARTS: readonly string[] = ['meta', 'values', 'pending', 'rest', 'sealed', 'clean', 'once', 'board', 'shown', 'noted', 'idle', 'ahead']
 const ackParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5])
 const agreeParts = /* @__PURE__ */ pick(PARTS, [0])
-const clearShownParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8, 9, 10])
-const clearParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 11])
+const clearShownParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
 const getParts = /* @__PURE__ */ pick(PARTS, [0, 1])
-const incrementParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 5, 11])
-const inspectShownParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8])
+const incrementParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 5, 6])
+const inspectShownParts = /* @__PURE__ */ pick(PARTS, [7, 8, 9])
 const inspectParts = /* @__PURE__ */ pick(PARTS, [0, 1, 2, 3, 4])
-const keepPlaceParts = /* @__PURE__ */ pick(PARTS, [0, 6])
-const notedParts = /* @__PURE__ */ pick(PARTS, [6, 7, 8, 9])
+const keepPlaceParts = /* @__PURE__ */ pick(PARTS, [0, 7])
+const noteParts = /* @__PURE__ */ pick(PARTS, [7, 8, 9, 10, 11])
+const notedParts = /* @__PURE__ */ pick(PARTS, [7, 8, 9, 10])
 
 function readTextOrNullList(part: Reply | undefined): (string | null)[] {
   const flat = asList(part)
@@ -988,14 +1007,47 @@ export type ClearShownArguments = Readonly<Record<string, never>>
 export type ClearShownAnswer =
   | { readonly status: 'cleared' }
   | { readonly status: 'absent' }
+  | { readonly status: 'unflushed' }
 
 /**
- * Removes the shown values and the notes of a partition whose counts are in SQL. Safe to repeat.
+ * Removes the shown values and the notes of a partition whose counts are in SQL; also what a caller that counts in Redis left under its name, so that no epoch goes on without the place of the counters. `unflushed`: that has increments which are not in SQL, and nothing was removed. Safe to repeat.
  *
  * Cost: O(1); Redis frees the memory in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear-shown', '0295e7afc98be7dee7c21163e0ed36e70129fd4e', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, clearShownLua, 0, 4]),
+  script: /* @__PURE__ */ linked('counters/clear-shown', '71546762dd3fee74f06620a38b8a6dd4ea10d1df', {}, clearShownParts, [{ locals: [3, 4, 5] }, clearShownLua, 0, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 64, 17, clearShownLua, 3, 4]),
+  parts: clearShownParts,
+  encode() {
+    return []
+  },
+  decode(reply) {
+    const parts = asList(reply)
+    switch (asText(parts[0])) {
+      case 'cleared':
+        return { status: 'cleared' }
+      case 'absent':
+        return { status: 'absent' }
+      case 'unflushed':
+        return { status: 'unflushed' }
+      default:
+        return unexpected('cleared or absent or unflushed', parts[0])
+    }
+  },
+}
+
+export type ClearArguments = Readonly<Record<string, never>>
+
+export type ClearAnswer =
+  | { readonly status: 'cleared' }
+  | { readonly status: 'absent' }
+
+/**
+ * Removes a partition with all its unflushed increments, and its epoch; also what a caller whose counts are in SQL left under its name. Safe to repeat.
+ *
+ * Cost: O(1); Redis frees the memory in the background.
+ */
+export const clear: Operation<ClearArguments, ClearAnswer> = {
+  script: /* @__PURE__ */ linked('counters/clear', 'bf46ab78e35a5656e103747a1b4a36f526aff1f2', {}, clearShownParts, [{ table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 64, 17, clearLua, 0, 4]),
   parts: clearShownParts,
   encode() {
     return []
@@ -1013,38 +1065,8 @@ export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
   },
 }
 
-export type ClearArguments = Readonly<Record<string, never>>
-
-export type ClearAnswer =
-  | { readonly status: 'cleared' }
-  | { readonly status: 'absent' }
-
-/**
- * Removes a partition with all its unflushed increments, and its epoch. Safe to repeat.
- *
- * Cost: O(1); Redis frees the memory in the background.
- */
-export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear', 'eb80b3a12295f52cf44833859f78551e9517ddb6', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7] }, clearLua, 0, 7]),
-  parts: clearParts,
-  encode() {
-    return []
-  },
-  decode(reply) {
-    const parts = asList(reply)
-    switch (asText(parts[0])) {
-      case 'cleared':
-        return { status: 'cleared' }
-      case 'absent':
-        return { status: 'absent' }
-      default:
-        return unexpected('cleared or absent', parts[0])
-    }
-  },
-}
-
 export interface DisbandArguments {
-  /** what agree answered before the caller cleared the partitions; empty: no number */
+  /** what agree or keep-place answered before the caller cleared the partitions */
   readonly agreedUs: string
 }
 
@@ -1053,7 +1075,7 @@ export type DisbandAnswer =
   | { readonly status: 'kept' }
 
 /**
- * Removes the fixed number of partitions of counters and their place, once a caller has cleared all of them. `kept`: the number was agreed again since, so a partition is in use again. Safe to repeat.
+ * Removes the fixed number of partitions of counters and their place, once a caller has cleared all of them. `kept`: the number or the place was stored since, so the counters are in use again. Safe to repeat.
  *
  * Cost: O(1).
  */
@@ -1139,7 +1161,7 @@ export type IncrementAnswer =
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', 'd37c0bf01164fda80e4890113d82566e43df287f', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 64, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 76, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 80, 3, incrementLua, 77, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', 'd37c0bf01164fda80e4890113d82566e43df287f', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 81, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 93, 4, incrementLua, 73, 2, partitionModule, 44, 1, sharedNumbers, 0, 7, partitionModule, 45, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 97, 3, incrementLua, 77, 2]),
   parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1256,17 +1278,17 @@ export interface KeepPlaceArguments {
 }
 
 export type KeepPlaceAnswer =
-  | { readonly status: 'agreed' }
+  | { readonly status: 'agreed'; readonly agreedUs: string }
   | { readonly status: 'unknown' }
   | { readonly status: 'elsewhere'; readonly location: string; readonly target: string }
 
 /**
- * Compares the caller's place of the counts in SQL with that of the counters. `elsewhere`: they have another one. In the unit of the name alone, the first caller to `begin` decides, and later ones add what was unknown. Partitions, which know at most the location, only compare. `unknown`: the unit does not know all that the caller names. Safe to repeat.
+ * Compares the caller's place of the counts in SQL with that of the counters. `elsewhere`: they have another one. In the unit of the name alone, the first caller to `begin` decides, and later ones add what was unknown. Partitions, which know at most the location, only compare. `unknown`: the unit does not know all that the caller names. `agreed_us` says when place or number of partitions was last stored, for `disband`: a caller that names nothing asks for it. Safe to repeat.
  *
  * Cost: O(1).
  */
 export const keepPlace: Operation<KeepPlaceArguments, KeepPlaceAnswer> = {
-  script: /* @__PURE__ */ linked('counters/keep-place', 'b794d299e38f597ada3e06c5635ab974c032c0ca', {}, keepPlaceParts, [{ locals: [1, 2] }, keepPlaceLua, 0, 20]),
+  script: /* @__PURE__ */ linked('counters/keep-place', '2472753d42aff29130f21fca414944e092fc1753', {}, keepPlaceParts, [{ locals: [1, 2] }, keepPlaceLua, 0, 18, sharedNumbers, 0, 7, sharedClock, 0, 4, keepPlaceLua, 18, 4]),
   parts: keepPlaceParts,
   encode(args) {
     return withoutDefaults([
@@ -1279,7 +1301,10 @@ export const keepPlace: Operation<KeepPlaceArguments, KeepPlaceAnswer> = {
     const parts = asList(reply)
     switch (asText(parts[0])) {
       case 'agreed':
-        return { status: 'agreed' }
+        return {
+          status: 'agreed',
+          agreedUs: asText(parts[1]),
+        }
       case 'unknown':
         return { status: 'unknown' }
       case 'elsewhere':
@@ -1318,7 +1343,7 @@ export type LoadAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', '6877bea8e173572b14ae9a511d5794f677df6e59', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
+  script: /* @__PURE__ */ linked('counters/load', '6877bea8e173572b14ae9a511d5794f677df6e59', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 100, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 21, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 27, 6, loadLua, 29, 2]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1373,8 +1398,8 @@ export type NoteAnswer =
  * Cost: O(counters).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('counters/note', 'c13907d82d8c41fa8719326bc7a8349ed22c3dc5', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 59, 6, partitionModule, 91, 13, noteLua, 15, 5]),
-  parts: clearShownParts,
+  script: /* @__PURE__ */ linked('counters/note', 'c13907d82d8c41fa8719326bc7a8349ed22c3dc5', {}, noteParts, [{ locals: [1, 2, 3, 4, 5] }, noteLua, 0, 1, boardModule, 0, 17, noteLua, 1, 4, sharedNumbers, 0, 7, noteLua, 5, 1, sharedClock, 0, 4, noteLua, 6, 1, boardModule, 17, 16, noteLua, 7, 8, amountsModule, 59, 6, partitionModule, 108, 13, noteLua, 15, 5]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(args.counters.length * 2)
     let at = 0
@@ -1418,7 +1443,7 @@ export type NotedAnswer =
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', {}, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 104, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 83, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', {}, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 121, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 100, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: notedParts,
   encode(args) {
     return [
@@ -1476,7 +1501,7 @@ export type SealAnswer =
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', 'd6cd648fd3bbe37f717ff2dba05970104cbbb26c', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, boardModule, 33, 13, sealLua, 31, 12]),
+  script: /* @__PURE__ */ linked('counters/seal', 'd6cd648fd3bbe37f717ff2dba05970104cbbb26c', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 100, 8, sealLua, 7, 20, partitionModule, 44, 20, sealLua, 27, 4, boardModule, 33, 13, sealLua, 31, 12]),
   parts: ackParts,
   encode(args) {
     return [
@@ -1532,8 +1557,8 @@ export type ShowAbsentAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', 'ed645a1ed94bdacbba853eea5902da8af798990f', {}, clearShownParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 104, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 83, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 108, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
-  parts: clearShownParts,
+  script: /* @__PURE__ */ linked('counters/show-absent', 'ed645a1ed94bdacbba853eea5902da8af798990f', {}, noteParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 121, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 100, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 21, 6, amountsModule, 53, 6, partitionModule, 125, 16, showAbsentLua, 30, 13, boardModule, 46, 9, showAbsentLua, 43, 2]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
     encoded[0] = args.version
@@ -1600,8 +1625,8 @@ export type ShowAnswer =
  * Cost: O(counters); Redis frees the memory in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, clearShownParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 108, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
-  parts: clearShownParts,
+  script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, noteParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 21, 6, 125, 16, showLua, 30, 31, boardModule, 46, 9, showLua, 61, 2]),
+  parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)
     encoded[0] = args.version

@@ -29,8 +29,8 @@ describe.each([
     await forget()
     expect(await sink.read(ledger, ['1'])).toEqual({ seq: null, values: new Map([['1', 5n]]) })
     await forget()
+    // A list creates nothing.
     expect(await sink.refused?.(ledger.counters)).toEqual([])
-    await forget()
     expect(await sink.retryRefused?.(ledger.counters)).toBe(false)
     await forget()
     expect(await sink.hasBatches?.(ledger.counters, 0)).toBe(false)

@@ -250,6 +250,23 @@ test('counters add to an outbox without Redis where rows were counted, and to no
   expect(await place.run('SELECT idempotency_key AS k FROM perilune_outbox')).toHaveLength(2)
 })
 
+test('counters create no table without Redis where no row was counted, nor do they to list what was refused', async () => {
+  const place = await openMariadb()
+  await makeVotes(place)
+  const { redis } = connect(NO_PORT)
+  const unreachable = { name: 'DriverError', code: 'unreachable' }
+  const rows = redis.counters(randomUUID(), { events: place.events(VOTES) })
+  const stock = outboxOf(place, randomUUID(), redis)
+  const { client } = await place.session()
+
+  for (const each of [rows, stock]) await expect(each.prepare()).rejects.toMatchObject(unreachable)
+  await expect(stock.add(client, { id: 1, idempotencyKey: 'a' })).rejects.toMatchObject(unreachable)
+  const votes = redis.counters(randomUUID(), { sink: place.sink(ITEMS) })
+  for (const each of [rows, stock, votes]) expect(await each.refused()).toEqual([])
+
+  expect(await tablesOf(place)).toEqual([])
+})
+
 test('counters of a sink without a location or a target are used as before', async () => {
   const place = await openSqlite()
   await makeVotes(place)

@@ -8,6 +8,7 @@
 --   sealed_ms      time of the oldest increment of the sealed batch
 --   ledger         place of the ledger; absent: unknown. In the unit of the name alone: location of all that SQL has
 --   target         in the unit of the name alone: tables and columns in SQL; absent: unknown
+--   agreed_us      in the unit of the name alone: when the number of partitions or the place was last stored
 -- And by caller, in the same hash, the last call and answer of every slot (shared/calls).
 local COUNTERS_LAYOUT = '1'
 
@@ -121,6 +122,26 @@ local function count_again(keys)
     count = count + (delta and 1 or 0)
   end
   return count
+end
+
+-- Whether the values are counted in Redis or in SQL: the place of the counters ends for both together. How many keys
+-- there were.
+local function clear_all(keys)
+  return redis.call(
+    'UNLINK',
+    keys.meta,
+    keys.values,
+    keys.pending,
+    keys.rest,
+    keys.sealed,
+    keys.clean,
+    keys.once,
+    keys.board,
+    keys.shown,
+    keys.noted,
+    keys.idle,
+    keys.ahead
+  )
 end
 
 -- The place of the shown counts, if it differs from this one. A caller that does not know its place is accepted.

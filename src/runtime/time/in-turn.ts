@@ -6,7 +6,10 @@
 import { within } from './in-time.ts'
 import { isOutage } from '../errors/outage.ts'
 
-/** How long a silent part is waited for while others might answer; a fraction of the deadline when that is short. */
+/**
+ * How long a server is waited for where its caller can go on without it: a silent part while others might answer, for
+ * example; a fraction of the deadline when that is short.
+ */
 export const PATIENCE_MS = 500
 const PATIENCES_A_DEADLINE = 4
 /** Once one part is silent, others on its node are too: the patience with them is divided by this. */

@@ -54,7 +54,7 @@ export class SqlAccess {
    * an application.
    */
   async make(table: TableName, definition: string): Promise<void> {
-    if ((await this.columns(table)).size > 0) return
+    if (await this.has(table)) return
     await this.change({ sql: definition, values: [] })
   }
 
@@ -62,6 +62,11 @@ export class SqlAccess {
   async makeBeside({ asked, definition }: LaterMade): Promise<void> {
     if ((await this.#catalog(asked)).length > 0) return
     await this.change({ sql: definition, values: [] })
+  }
+
+  /** Whether a table exists. */
+  async has(table: TableName): Promise<boolean> {
+    return (await this.columns(table)).size > 0
   }
 
   async columns(table: TableName): Promise<Map<string, Column>> {

@@ -55,7 +55,11 @@ export class SqlCounts implements CountSource {
     const tables = new CountedTables(this.access, counting, events, full)
     this.known = new Known(() => tables.prepare())
     this.seen = new Known(() => tables.look())
-    this.changing = new RowChanges(this.access, (work) => this.known.use(({ place }) => work(place)))
+    this.changing = new RowChanges(
+      this.access,
+      (work) => this.known.use(({ place }) => work(place)),
+      async () => (await this.see()).place,
+    )
   }
 
   async prepare(): Promise<void> {
@@ -68,6 +72,13 @@ export class SqlCounts implements CountSource {
 
   async tableNames(): Promise<string> {
     return (await this.see()).target
+  }
+
+  async hasCounted(counters: string): Promise<boolean> {
+    const { schema } = (await this.see()).place.found
+    if (!(await this.access.has([schema, 'perilune_cursor']))) return false
+    const [row] = await this.access.rows(this.#counting.standing(schema, counters))
+    return Number(row?.['version'] ?? 0) > 0
   }
 
   protected see(): Promise<Pick<SeenTables, 'place' | 'target'>> {

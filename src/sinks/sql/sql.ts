@@ -40,7 +40,11 @@ export class SqlSink implements Sink {
     this.#dialect = dialect
     this.#seen = new Known(() => findTarget(this.#access, full))
     this.#known = new Known(() => this.#prepare(full))
-    this.#changing = new RowChanges(this.#access, (work) => this.#known.use(work))
+    this.#changing = new RowChanges(
+      this.#access,
+      (work) => this.#known.use(work),
+      () => this.#see(),
+    )
   }
 
   async prepare(): Promise<void> {
