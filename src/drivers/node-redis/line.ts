@@ -21,6 +21,8 @@ export async function openLine(
     disableOfflineQueue: false,
     clientSideCache: undefined,
     emitInvalidate: false,
+    // On `MOVING` node-redis would replace the connection, and forget what it has subscribed to.
+    maintNotifications: 'disabled',
   })
   const line = new NodeRedisLine(connection, sharded, events)
   const connecting = connection.connect()
