@@ -1,6 +1,10 @@
 import type { ServerInfo } from '../../driver.ts'
+import { isForbidden } from '../../forbidden.ts'
 
-/** Whether subscriptions of a cluster are sharded. Asked once; a failed question is repeated. */
+/**
+ * Whether subscriptions are sharded. Asked once; a failed question is repeated. For a user without the right to ask
+ * they are not, as its calls publish on plain channels.
+ */
 export class Sharding {
   readonly #info: () => Promise<ServerInfo>
   #asking: Promise<boolean> | undefined
@@ -10,7 +14,13 @@ export class Sharding {
   }
 
   async isOn(): Promise<boolean> {
-    this.#asking ??= this.#info().then((info) => info.shardedChannels)
+    this.#asking ??= this.#info().then(
+      (info) => info.shardedChannels,
+      (error: unknown) => {
+        if (isForbidden(error)) return false
+        throw error
+      },
+    )
     return this.#asking.catch((error: unknown) => {
       this.#asking = undefined
       throw error

@@ -63,6 +63,14 @@ function end(connection: Redis): void {
   stream?.destroy()
 }
 
+async function explained(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer
+  } catch (error) {
+    throw explain(error, { written: true })
+  }
+}
+
 class IoredisLine implements Line {
   readonly runId: Promise<string | undefined>
   readonly #connection: Redis
@@ -81,7 +89,7 @@ class IoredisLine implements Line {
     this.#connection = connection
     this.#sharded = sharded
     this.#events = events
-    this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
+    this.runId = this.#askRunId()
     this.runId.catch(() => undefined) // its users handle the failure
     connection.on('moved', () => this.#onMoved())
     connection.once('end', () => {
@@ -106,11 +114,7 @@ class IoredisLine implements Line {
   }
 
   async #askRunId(): Promise<string | undefined> {
-    try {
-      return runIdOf(String(await this.#connection.call('info', 'server')))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    return runIdOf(String(await explained(this.#connection.call('info', 'server'))))
   }
 
   #confirmed(answer: Promise<unknown>): Promise<void> {
@@ -126,11 +130,9 @@ class IoredisLine implements Line {
 
   async unsubscribe(channel: string): Promise<void> {
     this.#carried.delete(channel)
-    try {
-      await (this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    await explained(
+      this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel),
+    )
   }
 
   ping(): Promise<unknown> {
@@ -139,11 +141,7 @@ class IoredisLine implements Line {
 
   async touch(key: string): Promise<unknown> {
     const { command, args } = touchOf(key)
-    try {
-      return await this.#connection.call(command, args.map(wireArgument))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    return explained(this.#connection.call(command, args.map(wireArgument)))
   }
 
   /**

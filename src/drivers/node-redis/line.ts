@@ -31,7 +31,7 @@ export async function openLine(
     line.close()
     throw explain(error)
   })
-  if (!sharded) line.askRunId()
+  line.askRunId()
   return line
 }
 
