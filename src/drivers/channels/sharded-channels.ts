@@ -1,5 +1,4 @@
-import type { ServerInfo } from '../../driver.ts'
-import { isForbidden } from '../../forbidden.ts'
+import { type ServerInfo, ServerReplyError } from '../../driver.ts'
 
 /**
  * Whether subscriptions are sharded. Asked once; a failed question is repeated. For a user without the right to ask
@@ -13,11 +12,11 @@ export class Sharding {
     this.#info = info
   }
 
-  async isOn(): Promise<boolean> {
+  isOn(): Promise<boolean> {
     this.#asking ??= this.#info().then(
       (info) => info.shardedChannels,
       (error: unknown) => {
-        if (isForbidden(error)) return false
+        if (error instanceof ServerReplyError && error.word === 'NOPERM') return false
         throw error
       },
     )

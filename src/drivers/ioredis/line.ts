@@ -63,12 +63,10 @@ function end(connection: Redis): void {
   stream?.destroy()
 }
 
-async function explained(answer: Promise<unknown>): Promise<unknown> {
-  try {
-    return await answer
-  } catch (error) {
+function explained(answer: Promise<unknown>): Promise<unknown> {
+  return answer.catch((error: unknown) => {
     throw explain(error, { written: true })
-  }
+  })
 }
 
 class IoredisLine implements Line {

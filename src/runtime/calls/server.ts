@@ -1,7 +1,6 @@
 // Facts about the server, asked for once.
 
 import { type Driver, type ServerInfo, ServerReplyError } from '../../driver.ts'
-import { isForbidden } from '../../forbidden.ts'
 import { UnsupportedServerError } from '../errors/errors.ts'
 import { inTime, rest } from '../time/in-time.ts'
 import { closed, type Runner } from './runner.ts'
@@ -82,4 +81,8 @@ function compareVersions(left: string, right: string): number {
     if (difference !== 0) return difference
   }
   return 0
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof ServerReplyError && error.word === 'NOPERM'
 }
