@@ -63,7 +63,7 @@ function end(connection: Redis): void {
   stream?.destroy()
 }
 
-function explained(answer: Promise<unknown>): Promise<unknown> {
+function answerOf(answer: Promise<unknown>): Promise<unknown> {
   return answer.catch((error: unknown) => {
     throw explain(error, { written: true })
   })
@@ -112,7 +112,7 @@ class IoredisLine implements Line {
   }
 
   async #askRunId(): Promise<string | undefined> {
-    return runIdOf(String(await explained(this.#connection.call('info', 'server'))))
+    return runIdOf(String(await answerOf(this.#connection.call('info', 'server'))))
   }
 
   #confirmed(answer: Promise<unknown>): Promise<void> {
@@ -128,7 +128,7 @@ class IoredisLine implements Line {
 
   async unsubscribe(channel: string): Promise<void> {
     this.#carried.delete(channel)
-    await explained(
+    await answerOf(
       this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel),
     )
   }
@@ -139,7 +139,7 @@ class IoredisLine implements Line {
 
   async touch(key: string): Promise<unknown> {
     const { command, args } = touchOf(key)
-    return explained(this.#connection.call(command, args.map(wireArgument)))
+    return answerOf(this.#connection.call(command, args.map(wireArgument)))
   }
 
   /**
