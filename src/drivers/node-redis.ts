@@ -12,7 +12,13 @@ import {
 } from '../driver.ts'
 import { ClientBacklog, TOO_MUCH_DUE } from './wire/backlog.ts'
 import { Channels } from './channels/channels.ts'
-import { type ClusterClient, type NodeClient, quit, type SentinelClient } from './node-redis/client.ts'
+import {
+  type ClusterClient,
+  type NodeClient,
+  quit,
+  type SentinelClient,
+  sharedBy,
+} from './node-redis/client.ts'
 import type { Connections } from './node-redis/connections.ts'
 import { explain } from './node-redis/errors.ts'
 import { AT_ONCE, QUEUED } from './node-redis/forms.ts'
@@ -55,7 +61,7 @@ class NodeRedisDriver implements Driver {
   #closed = false
 
   constructor(client: object, connections: Connections) {
-    this.#pending = new PendingRuns(client, explain, (error) => this.#failed(error))
+    this.#pending = new PendingRuns(sharedBy(client), explain, (error) => this.#failed(error))
     this.#connections = connections
     this.address = connections.target
     const isAstray = (error: Error): boolean => connections.isAstray(error)

@@ -16,6 +16,8 @@ export interface Relay {
   insertReply(): void
   /** Likewise, together with all that the server gives within a moment. */
   insertReplyBeforeMany(): void
+  /** The server says this on every open connection, of its own accord. */
+  say(text: string): void
   stop(): void
 }
 
@@ -31,6 +33,7 @@ class TcpRelay implements Relay {
   connections = 0
   readonly #listener: Server
   readonly #sockets = new Set<Socket>()
+  readonly #clients = new Set<Socket>()
   #inserts = false
   #gathers = false
 
@@ -53,6 +56,10 @@ class TcpRelay implements Relay {
     this.#gathers = true
   }
 
+  say(text: string): void {
+    for (const client of this.#clients) client.write(text)
+  }
+
   stop(): void {
     this.#listener.close()
     for (const socket of this.#sockets) socket.destroy()
@@ -67,6 +74,8 @@ class TcpRelay implements Relay {
 
   #pass(client: Socket, server: Socket): void {
     this.connections++
+    this.#clients.add(client)
+    client.on('close', () => this.#clients.delete(client))
     for (const [from, to] of [
       [client, server],
       [server, client],

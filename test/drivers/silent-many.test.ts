@@ -71,6 +71,13 @@ test.each(await waysToOpen('clusters'))(
 /** Two drivers on one client. */
 const pairs: [string, (port: number) => Promise<readonly [Driver, Driver]>][] = [
   ['node-redis', async (port) => pairOn(newest.createClient({ socket: { host: HOST, port } }))],
+  [
+    'node-redis with a view of the client',
+    async (port) => {
+      const client = newest.createClient({ socket: { host: HOST, port } })
+      return pairOn(client, client.withTypeMapping({}))
+    },
+  ],
   ['the lowest node-redis', async (port) => pairOn(lowest.createClient({ socket: { host: HOST, port } }))],
   [
     'ioredis',
@@ -86,11 +93,12 @@ type Client = Parameters<typeof nodeRedis>[0]
 
 async function pairOn(
   client: Client & { connect(): Promise<unknown>; destroy(): void },
+  other: Client = client,
 ): Promise<readonly [Driver, Driver]> {
   client.on('error', () => undefined)
   await client.connect()
   onTestFinished(() => client.destroy())
-  return [nodeRedis(client), nodeRedis(client)]
+  return [nodeRedis(client), nodeRedis(other)]
 }
 
 test.each(pairs)(

@@ -1,6 +1,9 @@
-import type { ServerInfo } from '../../driver.ts'
+import { type ServerInfo, ServerReplyError } from '../../driver.ts'
 
-/** Whether subscriptions of a cluster are sharded. Asked once; a failed question is repeated. */
+/**
+ * Whether subscriptions are sharded. Asked once; a failed question is repeated. For a user without the right to ask
+ * they are not, as its calls publish on plain channels.
+ */
 export class Sharding {
   readonly #info: () => Promise<ServerInfo>
   #asking: Promise<boolean> | undefined
@@ -9,8 +12,14 @@ export class Sharding {
     this.#info = info
   }
 
-  async isOn(): Promise<boolean> {
-    this.#asking ??= this.#info().then((info) => info.shardedChannels)
+  isOn(): Promise<boolean> {
+    this.#asking ??= this.#info().then(
+      (info) => info.shardedChannels,
+      (error: unknown) => {
+        if (error instanceof ServerReplyError && error.word === 'NOPERM') return false
+        throw error
+      },
+    )
     return this.#asking.catch((error: unknown) => {
       this.#asking = undefined
       throw error

@@ -63,6 +63,12 @@ function end(connection: Redis): void {
   stream?.destroy()
 }
 
+function answerOf(answer: Promise<unknown>): Promise<unknown> {
+  return answer.catch((error: unknown) => {
+    throw explain(error, { written: true })
+  })
+}
+
 class IoredisLine implements Line {
   readonly runId: Promise<string | undefined>
   readonly #connection: Redis
@@ -81,7 +87,7 @@ class IoredisLine implements Line {
     this.#connection = connection
     this.#sharded = sharded
     this.#events = events
-    this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
+    this.runId = this.#askRunId()
     this.runId.catch(() => undefined) // its users handle the failure
     connection.on('moved', () => this.#onMoved())
     connection.once('end', () => {
@@ -106,11 +112,7 @@ class IoredisLine implements Line {
   }
 
   async #askRunId(): Promise<string | undefined> {
-    try {
-      return runIdOf(String(await this.#connection.call('info', 'server')))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    return runIdOf(String(await answerOf(this.#connection.call('info', 'server'))))
   }
 
   #confirmed(answer: Promise<unknown>): Promise<void> {
@@ -126,11 +128,9 @@ class IoredisLine implements Line {
 
   async unsubscribe(channel: string): Promise<void> {
     this.#carried.delete(channel)
-    try {
-      await (this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    await answerOf(
+      this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel),
+    )
   }
 
   ping(): Promise<unknown> {
@@ -139,11 +139,7 @@ class IoredisLine implements Line {
 
   async touch(key: string): Promise<unknown> {
     const { command, args } = touchOf(key)
-    try {
-      return await this.#connection.call(command, args.map(wireArgument))
-    } catch (error) {
-      throw explain(error, { written: true })
-    }
+    return answerOf(this.#connection.call(command, args.map(wireArgument)))
   }
 
   /**

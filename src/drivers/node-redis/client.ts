@@ -80,19 +80,25 @@ export interface SentinelClient extends Emitter {
   ): Promise<NodeClient>
 }
 
+/** Equal for a client and its views (`withTypeMapping`, `withCommandOptions`), which share its connections. */
+export function sharedBy(client: object): object {
+  return '_self' in client && client._self instanceof Object ? client._self : client
+}
+
 /** Clients whose connection is being closed, each with the end of that. */
-const quitting = new WeakMap<NodeClient, Promise<void>>()
+const quitting = new WeakMap<object, Promise<void>>()
 
 /** Has the server close the connection, after which node-redis reconnects; resolves once it is closed. */
 export function quit(node: NodeClient): Promise<void> {
   if (!node.isReady) return Promise.resolve()
-  const before = quitting.get(node)
+  const own = sharedBy(node)
+  const before = quitting.get(own)
   if (before !== undefined) return before
   // An unreachable server never receives the QUIT.
   const gone = inTime(quitOnce(node), 'QUIT')
     .catch(() => replace(node))
-    .finally(() => quitting.delete(node))
-  quitting.set(node, gone)
+    .finally(() => quitting.delete(own))
+  quitting.set(own, gone)
   return gone
 }
 
@@ -111,10 +117,10 @@ function quitOnce(node: NodeClient): Promise<void> {
 }
 
 /** Clients that are closed for a moment, and reconnect. */
-const replaced = new WeakSet<NodeClient>()
+const replaced = new WeakSet<object>()
 
 export function isReplaced(node: NodeClient): boolean {
-  return replaced.has(node)
+  return replaced.has(sharedBy(node))
 }
 
 /**
@@ -124,11 +130,11 @@ export function isReplaced(node: NodeClient): boolean {
 export async function replace(node: NodeClient): Promise<void> {
   if (!node.isOpen) return
   const wasReady = node.isReady
-  replaced.add(node)
+  replaced.add(sharedBy(node))
   node.destroy()
   // Let a connection attempt end first: otherwise node-redis would continue it in parallel.
   if (!wasReady) await new Promise((resolve) => setImmediate(resolve))
-  replaced.delete(node)
+  replaced.delete(sharedBy(node))
   if (!node.isOpen) node.connect().catch(() => undefined) // it keeps retrying by itself, and reports to its user
 }
 

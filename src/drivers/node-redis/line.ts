@@ -21,6 +21,8 @@ export async function openLine(
     disableOfflineQueue: false,
     clientSideCache: undefined,
     emitInvalidate: false,
+    // On `MOVING` node-redis would replace the connection, and forget what it has subscribed to.
+    maintNotifications: 'disabled',
   })
   const line = new NodeRedisLine(connection, sharded, events)
   const connecting = connection.connect()
@@ -29,7 +31,7 @@ export async function openLine(
     line.close()
     throw explain(error)
   })
-  if (!sharded) line.askRunId()
+  line.askRunId()
   return line
 }
 
