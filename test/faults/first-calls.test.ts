@@ -19,7 +19,7 @@ const CLIENTS = someOf(['ioredis', 'node-redis'] as const, 1)
 
 describe('the calls of this test', () => {
   /** Known only to our own files, or only for those who extend a class. */
-  const INNER = new Set(['addAll', 'removeAll', 'round'])
+  const INNER = new Set(['addAll', 'comparePlace', 'removeAll', 'round'])
   /** Reached by a member that only subclasses of our own use. */
   const INSIDE = new Set(['CountersPlace'])
   /** Objects that exist only after a successful call, or without an instance. */

@@ -56,7 +56,7 @@ process.on('exit', () => writeSync(1, JSON.stringify(report)))
 const stop = new AbortController()
 const stopped = new Error('stopped')
 const ending = mode === 'stopped' || mode === 'stopping' ? { signal: stop.signal } : {}
-const deadline: Duration = isWaiting ? `${DEADLINE_MS}ms` : '60d'
+const deadline: Duration = isWaiting ? `${DEADLINE_MS}ms` : '9m'
 const meant = calls.filter(isMeant)
 
 if (mode === 'stopped') stop.abort(stopped)

@@ -23,7 +23,7 @@ export const MENDS: readonly Mend[] = [
   {
     fault: 'an attempt without a waiter is abandoned once, and not again where that is lost',
     file: 'src/runtime/subscriptions/abandoned.ts',
-    now: "if (!isOver && this.#find(ended.id)) this.#unsaid.add(ended, ended.node?.() ?? '', !ended.wasRefused)",
+    now: "if (isKept) this.#unsaid.add(ended, ended.word.node ?? '', !ended.wasRefused)",
     before: '',
     own: ['test/faults/unheard.test.ts', 'test/faults/after-outages.test.ts'],
   },

@@ -34,7 +34,12 @@ export class Connection implements AsyncDisposable, HasRuntime {
   constructor(driver: Driver, options: ConnectionOptions) {
     checkOptions('options', options, ['namespace', 'deadline', 'shares'])
     const { namespace = 'perilune', deadline = '5s', shares } = options
-    this.#runtime = new Runtime(driver, checkNamespace(namespace), toMs('deadline', deadline, { max: '9m' }), shares)
+    this.#runtime = new Runtime(
+      driver,
+      checkNamespace(namespace),
+      toMs('deadline', deadline, { max: '9m' }),
+      shares,
+    )
   }
 
   /** @internal For structures, and for modules written by `perilune generate`. */

@@ -110,7 +110,7 @@ const durable = (redis: Perilune): OutboxCounters<SqliteDatabase> =>
 
 const ofShown = {
   // The database answers without Redis.
-  prepare: gives((counters) => counters.prepare()),
+  prepare: fails((counters) => counters.prepare()),
   // Without Redis nothing is shown.
   optimisticAdd: gives((counters) => counters.optimisticAdd(1)),
   get: (counters) => counters.get(1),
