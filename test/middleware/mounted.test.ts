@@ -17,6 +17,9 @@ interface ExpressApp extends RequestListener {
 }
 const express: () => ExpressApp = createRequire(import.meta.url)('express')
 
+/** Declared, because the listener returns a promise. */
+const alone = ({ fetch: handle }: Hono): RequestListener => getRequestListener(handle)
+
 const around = {
   Hono: ([a, b]: readonly [Hono, Hono]): RequestListener =>
     getRequestListener(new Hono().mount('/a', a.fetch).mount('/b', b.fetch).fetch),
@@ -107,7 +110,7 @@ test('on Node, requests that a handler makes of its own app do not wait for its 
     const pageOnce = async (): Promise<string> => (await app.request('/page', {}, context.env)).text()
     return context.text([await pageOnce(), await pageOnce()].join(', '))
   })
-  const ask = await listening(getRequestListener(app.fetch))
+  const ask = await listening(alone(app))
 
   expect(await ask('/outer')).toEqual([200, 'page 1, page 1'])
   // Kept as a part of the outer page: other code may have rewritten the path.
