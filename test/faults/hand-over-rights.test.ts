@@ -148,3 +148,27 @@ test.each(LATER)(
     expect(permits.map(({ remainingMs }) => remainingMs > 0)).toEqual([true, true])
   },
 )
+
+test.each(LATER)(
+  'what is given back while others wait is not counted twice beside another permit, without the right to %s',
+  async (command) => {
+    const { allow, connect, user } = setup()
+    await allow()
+    const [limited, full] = [await connect(user), await connect()]
+    const name = randomUUID()
+    const of = (redis: Perilune) => redis.semaphore(name, { limit: 2, lease: LEASE })
+    const beside = await of(full).acquire()
+    const held = await of(limited).acquire()
+    const waiting = of(full).acquire({ wait: '10s' })
+    await until('one waits', async () => (await of(full).inspect()).waiting === 1)
+    await allow(`-${command}`)
+    await held.release().catch(() => undefined)
+    await (await waiting).release()
+
+    const again = await of(full).acquire({ wait: '10s' })
+
+    expect([beside.remainingMs > 0, again.remainingMs > 0]).toEqual([true, true])
+    await again.release()
+    expect((await of(full).inspect()).used).toBe(1)
+  },
+)

@@ -153,17 +153,18 @@ local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
   return expires_at_ms
 end
 
--- Grants a ticket a permit.
+-- Grants a ticket a permit. It is counted once it is written: the caller may save the count although a right is missing
+-- for that.
 local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
   local soonest = first and expires_at_ms or semaphore.soonest_end_ms
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  redis.call('ZADD', keys.permits, expires_at_ms, token)
+  redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
   semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
-  redis.call('ZADD', keys.permits, expires_at_ms, token)
-  redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
   if first or last_step(semaphore) ~= step then
     keep_permits(keys, semaphore)
   end
