@@ -62,6 +62,21 @@ describe('flushing', () => {
     expect(await counters.inspect()).toMatchObject({ dirty: 0, lagMs: null, values: 25 })
   })
 
+  test('ends with what was pending when it began, although more arrives while that settles', async () => {
+    const { counters, stored } = await setup({ clock: 'real', fsyncGrace: '50ms' })
+    await counters.increment(1)
+    let isOver = false
+    const others = (async () => {
+      for (; !isOver; await pause(1)) await counters.increment(2)
+    })()
+
+    const flushed = await counters.flush()
+
+    isOver = true
+    await others
+    expect([flushed.batches, stored(1)]).toEqual([1, 1])
+  })
+
   test('runs in the background, and closes with the pending increments', async () => {
     const { counters, stored } = await setup({ clock: 'real' })
     {

@@ -77,12 +77,14 @@ export async function flushPartition(
 ): Promise<Flushed> {
   let [batches, counters] = [0, 0]
   let began = Infinity
-  for (;;) {
-    const sealed = await sealSettled(source, partition, limits)
-    if (sealed === null || isLater(sealed, began)) {
-      return { batches, counters }
-    }
+  // Of the first answer: the increments that arrive while its batch settles are for the next flush.
+  const isLater = (sealed: Sealed): boolean => {
     began = Math.min(began, sealed.nowMs)
+    return isFrom(sealed, began)
+  }
+  for (;;) {
+    const sealed = await sealSettled(source, partition, limits, isLater)
+    if (sealed === null) return { batches, counters }
     const left = await commit(source, partition, sealed, limits)
     if (left === null) continue
     note(left)
@@ -91,16 +93,20 @@ export async function flushPartition(
   }
 }
 
-/** A seal time later than now is from before the server's clock stepped back. */
-function isLater({ sealedMs, nowMs }: Sealed, began: number): boolean {
+/**
+ * Whether all its increments are from after `began`. A time later than now is from before the server's clock stepped
+ * back.
+ */
+function isFrom({ sealedMs, nowMs }: Sealed, began: number): boolean {
   return sealedMs > began && sealedMs <= nowMs
 }
 
-/** A sealed batch that Redis cannot lose any more; null if nothing is pending. */
+/** A sealed batch that Redis cannot lose any more; null if nothing is pending, or only what is later. */
 async function sealSettled(
   source: CountersSource,
   partition: CountersPartition,
   limits: FlushLimits,
+  isLater: (sealed: Sealed) => boolean,
 ): Promise<Sealed | null> {
   const { settle, terms } = source
   for (let known = ''; ; ) {
@@ -114,6 +120,7 @@ async function sealSettled(
       continue
     }
     if (answer.epoch !== partition.epoch) enterEpoch(source, partition, answer.epoch)
+    if (isLater(answer)) return null
     // If the batch is still there after two fsync periods, it was written to disk, even if Redis restarted in between.
     if (settle === null || answer.batch === known) return answer
     known = answer.batch
