@@ -133,5 +133,5 @@ export const shownWorks: readonly Work[] = [
   ofRows('a round where many values are due', [8, 3050], shown, ({ votes }) => votes.flush(), 2 * HOUR_MS),
   ofRows('a round after one that was not shown', [12, 72], missed, ({ votes }) => votes.flush()),
   ofRows('a picture of what is shown', [3, 18], noted, ({ votes }) => votes.inspect()),
-  ofRows('clearing what is shown', [2, 8], noted, ({ votes }) => votes.clear()),
+  ofRows('clearing what is shown', [2, 19], noted, ({ votes }) => votes.clear()),
 ]
