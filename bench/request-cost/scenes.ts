@@ -155,7 +155,7 @@ async function subscribe({ call, receiver }: ScenePlace, count: number, options:
 
 async function followEvents({ follow }: ScenePlace, count: number): Promise<() => void> {
   const end = new AbortController()
-  for (let at = 0; at < count; at += 1) await follow('/v1/queues/q/events', end.signal)
+  await Promise.all(Array.from({ length: count }, () => follow('/v1/queues/q/events', end.signal)))
   return () => end.abort()
 }
 
