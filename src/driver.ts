@@ -43,8 +43,7 @@ export interface ServerInfo {
   readonly version: string
   readonly cluster: boolean
   /**
-   * True when subscriptions are sharded: on each cluster of Redis 7.0 or newer. Wake-ups then use SPUBLISH on a channel
-   * that carries the key's tag. Else PUBLISH.
+   * True when subscriptions are sharded: wake-ups use SPUBLISH on a channel that carries the key's tag. Else PUBLISH.
    */
   readonly shardedChannels: boolean
   /** The number of the database that the client uses; default 0. Published messages reach all databases. */

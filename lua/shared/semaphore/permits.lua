@@ -215,7 +215,8 @@ local function semaphore_text(semaphore)
     SEMAPHORE_LAYOUT,
     semaphore.limit,
     semaphore.resized,
-    semaphore.used,
+    -- A right that was missing for a while may have left it too low.
+    math.max(0, semaphore.used),
     semaphore.token,
     semaphore.soonest_end_ms,
     semaphore.last_end_ms,

@@ -1,9 +1,6 @@
-import { type ServerInfo, ServerReplyError } from '../../driver.ts'
+import type { ServerInfo } from '../../driver.ts'
 
-/**
- * Whether subscriptions are sharded. Asked once; a failed question is repeated. For a user without the right to ask
- * they are not, as its calls publish on plain channels.
- */
+/** Whether subscriptions of a cluster are sharded. Asked once; a failed question is repeated. */
 export class Sharding {
   readonly #info: () => Promise<ServerInfo>
   #asking: Promise<boolean> | undefined
@@ -12,14 +9,8 @@ export class Sharding {
     this.#info = info
   }
 
-  isOn(): Promise<boolean> {
-    this.#asking ??= this.#info().then(
-      (info) => info.shardedChannels,
-      (error: unknown) => {
-        if (error instanceof ServerReplyError && error.word === 'NOPERM') return false
-        throw error
-      },
-    )
+  async isOn(): Promise<boolean> {
+    this.#asking ??= this.#info().then((info) => info.shardedChannels)
     return this.#asking.catch((error: unknown) => {
       this.#asking = undefined
       throw error

@@ -63,12 +63,6 @@ function end(connection: Redis): void {
   stream?.destroy()
 }
 
-function answerOf(answer: Promise<unknown>): Promise<unknown> {
-  return answer.catch((error: unknown) => {
-    throw explain(error, { written: true })
-  })
-}
-
 class IoredisLine implements Line {
   readonly runId: Promise<string | undefined>
   readonly #connection: Redis
@@ -87,7 +81,7 @@ class IoredisLine implements Line {
     this.#connection = connection
     this.#sharded = sharded
     this.#events = events
-    this.runId = this.#askRunId()
+    this.runId = sharded ? Promise.resolve(undefined) : this.#askRunId()
     this.runId.catch(() => undefined) // its users handle the failure
     connection.on('moved', () => this.#onMoved())
     connection.once('end', () => {
@@ -112,7 +106,11 @@ class IoredisLine implements Line {
   }
 
   async #askRunId(): Promise<string | undefined> {
-    return runIdOf(String(await answerOf(this.#connection.call('info', 'server'))))
+    try {
+      return runIdOf(String(await this.#connection.call('info', 'server')))
+    } catch (error) {
+      throw explain(error, { written: true })
+    }
   }
 
   #confirmed(answer: Promise<unknown>): Promise<void> {
@@ -128,9 +126,11 @@ class IoredisLine implements Line {
 
   async unsubscribe(channel: string): Promise<void> {
     this.#carried.delete(channel)
-    await answerOf(
-      this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel),
-    )
+    try {
+      await (this.#sharded ? this.#connection.sunsubscribe(channel) : this.#connection.unsubscribe(channel))
+    } catch (error) {
+      throw explain(error, { written: true })
+    }
   }
 
   ping(): Promise<unknown> {
@@ -139,7 +139,11 @@ class IoredisLine implements Line {
 
   async touch(key: string): Promise<unknown> {
     const { command, args } = touchOf(key)
-    return answerOf(this.#connection.call(command, args.map(wireArgument)))
+    try {
+      return await this.#connection.call(command, args.map(wireArgument))
+    } catch (error) {
+      throw explain(error, { written: true })
+    }
   }
 
   /**

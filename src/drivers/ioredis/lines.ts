@@ -32,9 +32,8 @@ export class IoredisLines implements Lines {
   }
 
   async open(address: string, events: LineEvents): Promise<Line> {
-    const sharded = await this.#sharding.isOn()
     if (!isCluster(this.#client))
-      return openLine(this.#client, address === '' ? {} : straightTo(address, this.#client), sharded, events)
+      return openLine(this.#client, address === '' ? {} : straightTo(address, this.#client), false, events)
     const like = nodeAt(this.#client, address) ?? this.#client.nodes('master')[0]
     if (like === undefined) throw new ConnectionLostError('the cluster has no node', false)
     const colon = address.lastIndexOf(':')
@@ -42,7 +41,7 @@ export class IoredisLines implements Lines {
       host: address.slice(0, colon) || like.options.host || '127.0.0.1',
       port: Number(address.slice(colon + 1)),
     }
-    return openLine(like, place, sharded, events)
+    return openLine(like, place, await this.#sharding.isOn(), events)
   }
 
   touch(channel: string): Promise<unknown> {

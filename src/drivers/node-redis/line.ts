@@ -31,7 +31,7 @@ export async function openLine(
     line.close()
     throw explain(error)
   })
-  line.askRunId()
+  if (!sharded) line.askRunId()
   return line
 }
 

@@ -25,7 +25,7 @@ export class NodeRedisLines implements Lines {
   }
 
   async placeOf(channel: string): Promise<ChannelPlace> {
-    const isSharded = this.#connections.cluster && (await this.#sharding.isOn())
+    const isSharded = await this.#isSharded()
     return { addresses: this.#connections.addresses(isSharded ? channel : undefined), onlyFirst: isSharded }
   }
 
@@ -33,7 +33,7 @@ export class NodeRedisLines implements Lines {
     // With `nodeAddressMap` the client of a known node has another address.
     const isKnown = this.#connections.addresses().includes(address)
     const node = await this.#nodeAt(address)
-    return openLine(node, isKnown ? {} : socketOf(address), await this.#sharding.isOn(), events)
+    return openLine(node, isKnown ? {} : socketOf(address), await this.#isSharded(), events)
   }
 
   touch(channel: string): Promise<unknown> {
@@ -45,6 +45,10 @@ export class NodeRedisLines implements Lines {
     if (!(await this.#sharding.isOn())) return true
     const node = await this.#nodeAt(address)
     return hasSubscriber(await this.#commands.ask(node, ['PUBSUB', 'SHARDNUMSUB', channel]))
+  }
+
+  async #isSharded(): Promise<boolean> {
+    return this.#connections.cluster && (await this.#sharding.isOn())
   }
 
   #nodeAt(address: string): Promise<NodeClient> {

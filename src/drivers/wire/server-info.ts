@@ -21,7 +21,7 @@ export function serverInfo(
   const [oldest = { engine: 'other' as const, version: '0.0.0', cluster: throughCluster }] = infos.toSorted(
     (a, b) => compareVersions(a.version, b.version),
   )
-  const shardedChannels = oldest.cluster && compareVersions(oldest.version, '7.0.0') >= 0
+  const shardedChannels = throughCluster && compareVersions(oldest.version, '7.0.0') >= 0
   return { ...oldest, shardedChannels, database }
 }
 
