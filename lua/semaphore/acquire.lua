@@ -39,6 +39,8 @@ if known then
   end_permit(keys, semaphore, known, ends_at_ms)
 end
 local dirty = reap(keys, semaphore) or known
+-- What has ended stays so if a missing right stops the call.
+save_changed(keys, semaphore, dirty)
 if semaphore.resized == 0 and semaphore.limit ~= limit then
   semaphore.limit = limit
   dirty = true
@@ -73,7 +75,6 @@ end
 if semaphore.last_ticket == 0 and fits(semaphore, weight) then
   local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
-  save_semaphore(keys, semaphore)
   return { 'granted', tonumber(token), expires_at_ms, now_ms }
 end
 local recheck_ms = served == 'more' and 1 or next_end_in_ms(semaphore)

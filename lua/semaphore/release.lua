@@ -22,8 +22,6 @@ end_permit(keys, semaphore, token, expires_at_ms)
 reap(keys, semaphore)
 local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
-  -- Changes nothing: no waiter is notified of what this call may not write in the end.
-  redis.call('SET', keys.state, '', 'NX')
   semaphore.claim_ms = claim_ms
   semaphore.how = { channel = channel, sharded = sharded, counted = counted, may_drop = true }
   -- A right that is missing for waiters must not reject the release: its caller would believe to hold what others can get.

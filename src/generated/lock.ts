@@ -622,7 +622,7 @@ if d[1]then
 redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 58, 2, 1, 4, -54, 20, 6, 18, 10, 8, 1, 51, -172, 8, 41, 8], text: `local function forget_reader(a,b,c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 59, 2, 1, 4, -55, 20, 6, 19, 10, 8, 1, 51, -173, 8, 41, 8], text: `local function forget_reader(a,b,c)
 local d=string.match(redis.call('HGET',a,c)or'','^%S*')
 if redis.call('HGET',a,'i'..d)==c then
 redis.call('HDEL',a,'i'..d)
@@ -680,22 +680,23 @@ redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
 redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
 return f
 end
-local function let_in(a,b,c,d,e)
-local f=listens_here(e,d.how)
-if f==false then
-drop_ticket(a,e)
+local function let_in(a,b,c)
+local d=listens_here(c,b.how)
+if d==false then
+drop_ticket(a.queue,c)
 return false
 end
-local g,h,i,j,k=d.mode,d.id,d.holder,d.token,d.expires_at_ms
-try_to_drop(a,d)
-local l=add_reader(b,c,d,e,offered_ms(d,e,f))
-local m=string.format('granted %s %s %.0f %.0f',e.id,d.token,l,d.now_ms)
-if publish_to(e,m,d.how)then
-drop_ticket(a,e)
+local e,f,g,h,i=b.mode,b.id,b.holder,b.token,b.expires_at_ms
+try_to_drop(a.queue,b)
+local j=add_reader(a.reader_ids,a.readers,b,c,offered_ms(b,c,d))
+local k=string.format('granted %s %s %.0f %.0f',c.id,b.token,j,b.now_ms)
+save_lock(a.state,b)
+if publish_to(c,k,b.how)then
+drop_ticket(a.queue,c)
 return'granted'
 end
-forget_reader(b,c,d.token)
-d.mode,d.id,d.holder,d.token,d.expires_at_ms=g,h,i,j,k
+forget_reader(a.reader_ids,a.readers,b.token)
+b.mode,b.id,b.holder,b.token,b.expires_at_ms=e,f,g,h,i
 return'unnotified'
 end
 for f=1,500 do
@@ -739,7 +740,7 @@ else
 local j=g.kind=='s'
 local k
 if j then
-k=let_in(a.queue,a.reader_ids,a.readers,b,g)
+k=let_in(a,b,g)
 else
 k=hand_over(a.queue,a.state,b,g,h)
 end
@@ -773,7 +774,7 @@ redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
 redis.call('ZADD',b,'XX',g,d)
 return g
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, 2, 7, -64, 7, 19, 2, 1, 6, 7, 8, -14, 3, 31, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, -55, 7, 19, 2, 1, 6, 1, 3, 18, 7, -22, 8, 20, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
@@ -828,13 +829,6 @@ end
 local function new_token(a)
 return string.format('%.0f',next_token(a.token,a.now_us))
 end
-local function grant(a,b,c,d,e)
-a.mode='x'
-a.token=d
-a.expires_at_ms=e
-a.id=b
-a.holder=c
-end
 local function kept_ms_after(a,b)
 local c=b and 7200000 or 600000
 if a>c then
@@ -850,6 +844,16 @@ b=math.ceil(c)
 end
 return kept_ms_after(b,a.last_ticket>0)
 end
+local function save_lock(a,b)
+redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
+end
+local function grant(a,b,c,d,e)
+a.mode='x'
+a.token=d
+a.expires_at_ms=e
+a.id=b
+a.holder=c
+end
 local function save_freed_lock(a,b)
 local c,d=lock_text(b),lock_kept_ms(b)
 local e=redis.pcall('SET',a,c,'PX',d)
@@ -857,9 +861,6 @@ if e.err then
 redis.call('PEXPIRE',a,d)
 redis.call('SET',a,c,'PX',d)
 end
-end
-local function save_lock(a,b)
-redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
 end
 local function free_token(a,b,c)
 if not a then
@@ -982,7 +983,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'a713d6a5639d5e5470e5b051cf994f02ff9499e7', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 13, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 18, stateModule, 55, 30, lineModule, 45, 40, readersModule, 76, 59, abandonSharedLua, 21, 5, stateModule, 62, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'fc9405d78d2f86b321fc7b82849eb9ca1deeeb6f', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 13, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 55, 18, readersModule, 58, 19, stateModule, 73, 15, lineModule, 45, 40, readersModule, 77, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1040,7 +1041,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'a10e4d37d04b7313a57bb740099872c975ae7083', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 85, 1, 0, 10, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, 85, 10, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 10, 27, 14, 62, 23, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, abandonLua, 24, 8, stateModule, 27, 14, 62, 23, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', 'a10e4d37d04b7313a57bb740099872c975ae7083', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 85, 1, 0, 10, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, 85, 10, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, 27, 14, 55, 15, 80, 8, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, abandonLua, 24, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 32, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1089,7 +1090,7 @@ export type AcquireAllAnswer =
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 55, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 62, 15, 85, 3, acquireAllLua, 27, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 73, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 55, 18, acquireAllLua, 27, 10]),
   parts: acquireAllParts,
   encode(args) {
     return [
@@ -1157,7 +1158,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'f7fdf6089f129de68d077a946fc126d76406ecfc', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 135, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 62, 15, acquireSharedLua, 13, 2, readersModule, 143, 8, acquireSharedLua, 15, 1, stateModule, 77, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, acquireSharedLua, 26, 1, stateModule, 77, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 18, stateModule, 55, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 76, 59, acquireSharedLua, 27, 4, stateModule, 85, 3, acquireSharedLua, 31, 4, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, stateModule, 77, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 12, readersModule, 58, 18, stateModule, 55, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 76, 59, acquireSharedLua, 38, 18, sharedLine, 129, 18, acquireSharedLua, 56, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'baab6879af5dedf090684136e40af24f058cc438', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 136, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 144, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 27, 8, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 12, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 38, 18, sharedLine, 129, 18, acquireSharedLua, 56, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1239,7 +1240,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '7d15580d2de59f6e5a11cbcc7075f3180e48b299', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 62, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 69, 8, acquireLua, 30, 3, stateModule, 77, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 85, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 117, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 48, 5, lineModule, 85, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedTokens, 0, 3, stateModule, 77, 8, 55, 7, 52, 3, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 55, 7, 52, 3, lineModule, 117, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 122, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 125, 9, acquireLua, 77, 2, sharedLine, 129, 18, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '7d15580d2de59f6e5a11cbcc7075f3180e48b299', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 117, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 48, 5, lineModule, 85, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 117, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 122, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 125, 9, acquireLua, 77, 2, sharedLine, 129, 18, acquireLua, 79, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1338,7 +1339,7 @@ export type ExtendSharedAnswer =
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 62, 15, extendSharedLua, 4, 15, stateModule, 77, 1, 27, 14, 78, 7, extendSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 55, 15, extendSharedLua, 4, 15, stateModule, 80, 1, 27, 14, 81, 7, extendSharedLua, 19, 5]),
   parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1378,7 +1379,7 @@ export type ExtendAnswer =
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 62, 23, extendLua, 16, 12]),
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 55, 15, 80, 8, extendLua, 16, 12]),
   parts: acquireAllParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1552,7 +1553,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', 'fec00457e963ddedbe6fe91f65db31290a18a715', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 62, 23, releaseSharedLua, 16, 2, lineModule, 0, 10, sharedMessages, 0, 3, lineModule, 13, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 4, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 18, stateModule, 55, 7, lineModule, 45, 40, readersModule, 32, 6, 76, 59, releaseSharedLua, 18, 6]),
+  script: /* @__PURE__ */ linked('lock/release-shared', 'c3548689f4ff82411248b0e45f774c1bc6bb7b74', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 2, lineModule, 0, 10, sharedMessages, 0, 3, lineModule, 13, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 4, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 70, 3, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 6, 77, 59, releaseSharedLua, 18, 6]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1602,7 +1603,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '0384babbeaa9b0d0967c51e196ba687622b1a0e5', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 62, 23, releaseLua, 26, 5, lineModule, 7, 3, sharedMessages, 0, 3, lineModule, 13, 3, sharedLine, 0, 6, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 10, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 85, 32, releaseLua, 31, 7]),
+  script: /* @__PURE__ */ linked('lock/release', '0384babbeaa9b0d0967c51e196ba687622b1a0e5', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 5, lineModule, 7, 3, sharedMessages, 0, 3, lineModule, 13, 3, sharedLine, 0, 6, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 85, 32, releaseLua, 31, 7]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1649,7 +1650,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', '274e479130c68014e347400f8d73225fb950d643', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 62, 23, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 18, stateModule, 55, 7, lineModule, 45, 40, readersModule, 76, 59, serveLua, 11, 3]),
+  script: /* @__PURE__ */ linked('lock/serve', 'f67ed0fdcec92a05fba5135210afc6e7af219e2e', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 70, 3, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 77, 59, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

@@ -8,112 +8,112 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTickets, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3])
-local h=tonumber(ARGV[4])
-local i=ARGV[5]
-local j=ARGV[6]=='1'
-local k=tonumber(ARGV[7]or 1000)
-local l=ARGV[8]=='1'
-local m=ARGV[9]~='0'
-local n,o=open_semaphore(a,clock_us())if n then return n end
-local p=new_ticket(e,'x',h,j,g,f)
-local q,r=format_ticket(p),other_text(p)
-local s=o.last_ticket>0
-and(redis.call('ZRANK',b,q)or redis.call('ZRANK',b,r))
-if s then
-redis.call('ZREM',b,q,r)
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=ARGV[5]
+local h=ARGV[6]=='1'
+local i=tonumber(ARGV[7]or 1000)
+local j=ARGV[8]=='1'
+local k=ARGV[9]~='0'
+local l,m=open_semaphore(a,clock_us())if l then return l end
+local n=new_ticket(c,'x',f,h,e,d)
+local o,p=format_ticket(n),other_text(n)
+local q=m.last_ticket>0
+and(redis.call('ZRANK',b,o)or redis.call('ZRANK',b,p))
+if q then
+redis.call('ZREM',b,o,p)
 end
-local t,u=permit_of(d,c,e)
-if t then
-end_permit(d,c,o,t,u)
+local r,s=permit_of(K.ids,K.permits,c)
+if r then
+end_permit(K.ids,K.permits,m,r,s)
 end
-local v=reap(d,c,o)
-local w
-if o.last_ticket>0 and(s==0 or t or v)then
-o.claim_ms=k
-o.how={channel=i,sharded=l,counted=m}
-w=serve(d,c,b,o,'')
+local t=reap(K.ids,K.permits,m)
+local u
+if m.last_ticket>0 and(q==0 or r or t)then
+m.claim_ms=i
+m.how={channel=g,sharded=j,counted=k}
+u=serve(K,m,'')
 end
-if w or t or v then
-save_freed_semaphore(a,o)
+if u or r or t then
+save_freed_semaphore(K.state,m)
 end
-return{'abandoned',w=='more'and 1 or 0}` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 18, 1, 7, 1, 37], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3])
-local h=tonumber(ARGV[4])
-local i=tonumber(ARGV[5])
-local j=ARGV[6]
-local k=ARGV[7]=='1'
-local l=ARGV[8]=='1'
-local m=tonumber(ARGV[9]or 1000)
-local n=ARGV[10]=='1'
-local o=ARGV[11]~='0'
-local p=ARGV[12]=='1'
-local q,r=open_semaphore(a,clock_us())if q then return q end
-local s=r.now_ms
-local t,u=permit_of(d,c,e)
-if t and u>s then
-if p then
-u=confirm_permit(d,c,r,t,u,i)
-save_freed_semaphore(a,r)
+return{'abandoned',u=='more'and 1 or 0}` }
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 14, 1, 5, 1, 7, 1, 36], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3])
+local f=tonumber(ARGV[4])
+local g=tonumber(ARGV[5])
+local h=ARGV[6]
+local i=ARGV[7]=='1'
+local j=ARGV[8]=='1'
+local k=tonumber(ARGV[9]or 1000)
+local l=ARGV[10]=='1'
+local m=ARGV[11]~='0'
+local n=ARGV[12]=='1'
+local o,p=open_semaphore(a,clock_us())if o then return o end
+local q=p.now_ms
+local r,s=permit_of(K.ids,K.permits,c)
+if r and s>q then
+if n then
+s=confirm_permit(K.ids,K.permits,p,r,s,g)
+save_freed_semaphore(K.state,p)
 end
-return{'granted',tonumber(t),u,s}
+return{'granted',tonumber(r),s,q}
 end
-if t then
-end_permit(d,c,r,t,u)
+if r then
+end_permit(K.ids,K.permits,p,r,s)
 end
-local v=reap(d,c,r)or t
-if r.resized==0 and r.limit~=g then
-r.limit=g
-v=true
+local t=reap(K.ids,K.permits,p)or r
+save_changed(K.state,p,t)
+if p.resized==0 and p.limit~=e then
+p.limit=e
+t=true
 end
-local w=new_ticket(e,'x',i,l,h,f)
-local x=p and keep_place(b,w)or format_ticket(w)
-local y=h>r.limit
-if y and r.last_ticket>0 then
-redis.call('ZREM',b,x)
+local u=new_ticket(c,'x',g,j,f,d)
+local v=n and keep_place(K.queue,u)or format_ticket(u)
+local w=f>p.limit
+if w and p.last_ticket>0 then
+redis.call('ZREM',b,v)
 end
-local z='none'
-if r.last_ticket>0 and r.used<r.limit then
-r.claim_ms=m
-r.how={channel=j,sharded=n,counted=o}
-z=serve(d,c,b,r,x)
-v=true
-if z=='own'then
-local A,B=new_token(r),s+i
-add_permit(d,c,r,w,A,B)
-redis.call('ZREM',b,x)
-serve(d,c,b,r,'')
-save_semaphore(a,r)
-return{'granted',tonumber(A),B,s}
+local x='none'
+if p.last_ticket>0 and p.used<p.limit then
+p.claim_ms=k
+p.how={channel=h,sharded=l,counted=m}
+x=serve(K,p,v)
+t=true
+if x=='own'then
+local y,z=new_token(p),q+g
+add_permit(K.ids,K.permits,K.state,p,u,y,z)
+redis.call('ZREM',b,v)
+serve(K,p,'')
+save_semaphore(K.state,p)
+return{'granted',tonumber(y),z,q}
 end
 end
-if y then
-save_changed(a,r,v)
-return{'oversized',r.limit}
+if w then
+save_changed(K.state,p,t)
+return{'oversized',p.limit}
 end
-if r.last_ticket==0 and fits(r,h)then
-local A,B=new_token(r),s+i
-add_permit(d,c,r,w,A,B)
-save_semaphore(a,r)
-return{'granted',tonumber(A),B,s}
+if p.last_ticket==0 and fits(p,f)then
+local y,z=new_token(p),q+g
+add_permit(K.ids,K.permits,K.state,p,u,y,z)
+return{'granted',tonumber(y),z,q}
 end
-local A=z=='more'and 1 or next_end_in_ms(r)
-local B=0
-if k then
-local C
-C,B=stand_in_line(b,r,x)
-v=v or C~=r.last_ticket
-r.last_ticket=C
+local y=x=='more'and 1 or next_end_in_ms(p)
+local z=0
+if i then
+local A
+A,z=stand_in_line(K.queue,p,v)
+t=t or A~=p.last_ticket
+p.last_ticket=A
 end
-save_changed(a,r,v)
-if k then
-return{'queued',B,(B==0 or z=='more')and A or 0,s}
+save_changed(K.state,p,t)
+if i then
+return{'queued',z,(z==0 or x=='more')and y or 0,q}
 end
-return{'full',A}` }
+return{'full',y}` }
 const clearLua: LuaText = { file: 'lua/semaphore/clear', taken: [7, 2, 2, 14, -15, 1, 14, 5], text: `local e=ARGV[1]
 local f=ARGV[2]=='1'
 local h=redis.call('ZRANGE',b,'0','999')
@@ -200,71 +200,70 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 9, 1, 3, 1, 4, 1, 2], text: `local e=ARGV[1]
-local f=ARGV[2]
-local g=tonumber(ARGV[3]or 1000)
-local h=ARGV[4]=='1'
-local i=ARGV[5]~='0'
-local j,k=open_semaphore(a,clock_us())if j then return j end
-local l=tonumber(redis.call('ZSCORE',c,e)or 0)
-if l<=k.now_ms then
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 11, 1, 4, 1, 2], text: `local c=ARGV[1]
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_semaphore(a,clock_us())if h then return h end
+local j=tonumber(redis.call('ZSCORE',b,c)or 0)
+if j<=i.now_ms then
 return{'lost'}
 end
-end_permit(d,c,k,e,l)
-reap(d,c,k)
-local m,n=true,'none'
-if k.last_ticket>0 then
-redis.call('SET',a,'','NX')
-k.claim_ms=g
-k.how={channel=f,sharded=h,counted=i,may_drop=true}
-m,n=pcall(function()
-return serve(d,c,b,k,'')
+end_permit(K.ids,K.permits,i,c,j)
+reap(K.ids,K.permits,i)
+local k,l=true,'none'
+if i.last_ticket>0 then
+i.claim_ms=e
+i.how={channel=d,sharded=f,counted=g,may_drop=true}
+k,l=pcall(function()
+return serve(K,i,'')
 end)
 end
-save_semaphore(a,k)
-return{'released',(n=='more'or not m)and 1 or 0}` }
-const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local e=tonumber(ARGV[1])
-local f=ARGV[2]
-local g=tonumber(ARGV[3]or 1000)
-local h=ARGV[4]=='1'
-local i=ARGV[5]~='0'
-local j,k=open_semaphore(a,clock_us())if j then return j end
-k.claim_ms=g
-k.how={channel=f,sharded=h,counted=i}
-k.limit=e
-k.resized=1
-save_semaphore(a,k)
-reap(d,c,k)
-local l
-if k.last_ticket>0 then
-for m,n in ipairs(redis.call('ZRANGE',b,'0','999'))do
-local o=parse_ticket(n)
-if o.units>e then
-redis.call('ZREM',b,n)
-notify_process(o,'come '..o.id,k.how)
+save_semaphore(K.state,i)
+return{'released',(l=='more'or not k)and 1 or 0}` }
+const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
+local d=ARGV[2]
+local e=tonumber(ARGV[3]or 1000)
+local f=ARGV[4]=='1'
+local g=ARGV[5]~='0'
+local h,i=open_semaphore(a,clock_us())if h then return h end
+i.claim_ms=e
+i.how={channel=d,sharded=f,counted=g}
+i.limit=c
+i.resized=1
+save_semaphore(K.state,i)
+reap(K.ids,K.permits,i)
+local j
+if i.last_ticket>0 then
+for k,l in ipairs(redis.call('ZRANGE',b,'0','999'))do
+local m=parse_ticket(l)
+if m.units>c then
+redis.call('ZREM',b,l)
+notify_process(m,'come '..m.id,i.how)
 end
 end
-l=serve(d,c,b,k,'')
+j=serve(K,i,'')
 end
-save_semaphore(a,k)
-return{'resized',l=='more'and 1 or 0}` }
-const serveLua: LuaText = { file: 'lua/semaphore/serve', taken: [7, 4, 1, 12], text: `local e=ARGV[1]
-local f=tonumber(ARGV[2]or 1000)
-local g=ARGV[3]=='1'
-local h=ARGV[4]~='0'
-local i,j=open_semaphore(a,clock_us())if i then return i end
-local k=reap(d,c,j)
-local l
-if j.last_ticket>0 then
-j.claim_ms=f
-j.how={channel=e,sharded=g,counted=h}
-l=serve(d,c,b,j,'')
+save_semaphore(K.state,i)
+return{'resized',j=='more'and 1 or 0}` }
+const serveLua: LuaText = { file: 'lua/semaphore/serve', taken: [7, 4, 1, 12], text: `local b=ARGV[1]
+local c=tonumber(ARGV[2]or 1000)
+local d=ARGV[3]=='1'
+local e=ARGV[4]~='0'
+local f,g=open_semaphore(a,clock_us())if f then return f end
+local h=reap(K.ids,K.permits,g)
+local i
+if g.last_ticket>0 then
+g.claim_ms=c
+g.how={channel=b,sharded=d,counted=e}
+i=serve(K,g,'')
 end
-if l or k then
-save_freed_semaphore(a,j)
+if i or h then
+save_freed_semaphore(K.state,g)
 end
-return{'served',l=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 26, 8, 2, 1, -50, 4, 16, 10, 2, 5, 13, 5, 54, 26, -144, 3, 63, 3, 13, 3, -14, 3, 1, 5, 21, 14, 70, 1, -16, 9, 7, 1, -7, 1, -26, 6, 1, 7, 12, 2, 4, 2, -102, 3, 1, 7, 92, 5], text: `local function open_semaphore(a,b)
+return{'served',i=='more'and 1 or 0}` }
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 77, 8, 2, 1, -101, 4, 67, 10, 2, 5, 13, 5, 62, 26, -203, 3, 114, 3, 13, 3, -14, 3, -92, 6, 1, 7, 1, 9, 1, 3, 65, 5, 21, 22, -111, 4, 71, 3, 1, 7, -81, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -383,37 +382,6 @@ end
 local function last_step(a)
 return math.floor((a.last_end_ms+60000)/600000)+1
 end
-local function keep_permits(a,b,c)
-local d=string.format('%.0f',last_step(c)*600000-c.now_ms)
-redis.call('PEXPIRE',b,d)
-redis.call('PEXPIRE',a,d)
-end
-local function add_permit(a,b,c,d,e,f)
-local g,h=c.used==0,last_step(c)
-local i=g and f or c.soonest_end_ms
-local j=d.units..' '..d.id..' '..d.holder
-redis.call('ZADD',b,f,e)
-redis.call('HSET',a,e,j,'i'..d.id,e)
-c.token=e
-c.used=c.used+d.units
-c.soonest_end_ms=math.min(i,f)
-c.last_end_ms=math.max(c.last_end_ms,f)
-if g or last_step(c)~=h then
-keep_permits(a,b,c)
-end
-end
-local function save_freed_semaphore(a,b)
-local function semaphore_kept_ms(a)
-local b=a.last_ticket>0 and 7200000 or 720000
-if a.resized==1 then
-b=2592000000
-end
-local c=
-math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
-return string.format('%.0f',c+b)
-end
-redis.call('PEXPIRE',a,semaphore_kept_ms(b))
-local function save_semaphore(a,b)
 local function semaphore_text(a)
 return string.format(
 '%s %d %d %d %s %.0f %.0f %d',
@@ -427,8 +395,47 @@ a.last_end_ms,
 a.last_ticket
 )
 end
+local function semaphore_kept_ms(a)
+local b=a.last_ticket>0 and 7200000 or 720000
+if a.resized==1 then
+b=2592000000
+end
+local c=
+math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
+return string.format('%.0f',c+b)
+end
+local function save_semaphore(a,b)
 redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
 end
+local function keep_permits(a,b,c)
+local d=string.format('%.0f',last_step(c)*600000-c.now_ms)
+redis.call('PEXPIRE',b,d)
+redis.call('PEXPIRE',a,d)
+end
+local function add_permit(a,b,c,d,e,f,g)
+local h,i=d.used==0,last_step(d)
+local j=h and g or d.soonest_end_ms
+local k,l,m=d.token,d.soonest_end_ms,d.last_end_ms
+redis.call('ZADD',b,g,f)
+d.token=f
+d.used=d.used+e.units
+d.soonest_end_ms=math.min(j,g)
+d.last_end_ms=math.max(d.last_end_ms,g)
+save_semaphore(c,d)
+local n=e.units..' '..e.id..' '..e.holder
+local o={f,n,'i'..e.id,f}
+if type(redis.pcall('HSET',a,unpack(o)))=='table'then
+d.token,d.used=k,d.used-e.units
+d.soonest_end_ms,d.last_end_ms=l,m
+save_semaphore(c,d)
+redis.call('HSET',a,unpack(o))
+end
+if h or last_step(d)~=i then
+keep_permits(a,b,d)
+end
+end
+local function save_freed_semaphore(a,b)
+redis.call('PEXPIRE',a,semaphore_kept_ms(b))
 save_semaphore(a,b)
 end
 local function confirm_permit(a,b,c,d,e,f)
@@ -446,103 +453,103 @@ if c then
 save_semaphore(a,b)
 end
 end` }
-const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c,d,e)
-local f=0
-local g
-local h,i
-if d.late then
-send_back(c,d,d.late,e)
+const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
+local d=0
+local e
+local f,g
+if b.late then
+send_back(a.queue,b,b.late,c)
 end
-local function hand_permit(a,b,c,d,e,f)
-local g=listens_here(e,d.how)
-if g==false then
-drop_ticket(c,e)
+local function hand_permit(a,b,c,d)
+local e=listens_here(c,b.how)
+if e==false then
+drop_ticket(a.queue,c)
 return'dead'
 end
-local h,i=d.now_ms,offered_ms(d,e,g)
-local j,k=new_token(d),h+i
-local l='granted '..e.id..' '..j..' '..k..' '..h
-local m=i<e.lease_ms
-local n=not m
-and f
-and process_of(f)==process_of(e)
-and f.units<=d.limit
-and not fits(d,e.units+f.units)
-if n then
-local o=i
-if d.used>0 then
-o=math.min(i,next_end_in_ms(d))
+local f,g=b.now_ms,offered_ms(b,c,e)
+local h,i=new_token(b),f+g
+local j='granted '..c.id..' '..h..' '..i..' '..f
+local k=g<c.lease_ms
+local l=not k
+and d
+and process_of(d)==process_of(c)
+and d.units<=b.limit
+and not fits(b,c.units+d.units)
+if l then
+local m=g
+if b.used>0 then
+m=math.min(g,next_end_in_ms(b))
 end
-l=l..'\\n'..first_message(f,o)
+j=j..'\\n'..first_message(d,m)
 end
-local o,p,q,r=
-d.token,d.used,d.soonest_end_ms,d.last_end_ms
-try_to_drop(c,d)
-add_permit(a,b,d,e,j,k)
-if publish_to(e,l,d.how)then
-drop_ticket(c,e)
-return n and'called'or m and'offered'or'granted'
+local m,n,o,p=
+b.token,b.used,b.soonest_end_ms,b.last_end_ms
+try_to_drop(a.queue,b)
+add_permit(a.ids,a.permits,a.state,b,c,h,i)
+if publish_to(c,j,b.how)then
+drop_ticket(a.queue,c)
+return l and'called'or k and'offered'or'granted'
 end
-forget_permits(a,b,d,{j})
-d.token,d.used,d.soonest_end_ms,d.last_end_ms=
-o,p,q,r
+forget_permits(a.ids,a.permits,b,{h})
+b.token,b.used,b.soonest_end_ms,b.last_end_ms=
+m,n,o,p
 return'unnotified'
 end
-for j=1,500 do
-h,i=i,nil
-if not h then
-h,i=first_two(c)
+for h=1,500 do
+f,g=g,nil
+if not f then
+f,g=first_two(a.queue)
 end
-if not h then
-d.last_ticket=0
+if not f then
+b.last_ticket=0
 return'none'
 end
-if h.units>d.limit then
-drop_ticket(c,h)
-notify_process(h,'come '..h.id,d.how)
-elseif not fits(d,h.units)then
-local k,l=next_end_in_ms(d),e~=''and fits(d,1)
-local m=l and math.min(k,2000)or k
-if not notify_process(h,first_message(h,m),d.how)then
-drop_ticket(c,h)
+if f.units>b.limit then
+drop_ticket(a.queue,f)
+notify_process(f,'come '..f.id,b.how)
+elseif not fits(b,f.units)then
+local i,j=next_end_in_ms(b),c~=''and fits(b,1)
+local k=j and math.min(i,2000)or i
+if not notify_process(f,first_message(f,k),b.how)then
+drop_ticket(a.queue,f)
 else
-local n=false
-if l then
-n=pass_silent(c,d,h,e)
-i=nil
+local l=false
+if j then
+l=pass_silent(a.queue,b,f,c)
+g=nil
 end
-if not n then
-if process_of(h)==g then
-call_other(c,d,g,k)
+if not l then
+if process_of(f)==e then
+call_other(a.queue,b,e,i)
 end
 return'served'
 end
 end
-elseif h.text==e then
+elseif f.text==c then
 return'own'
-elseif f==100 then
-if notify_process(h,'come '..h.id,d.how)then
+elseif d==100 then
+if notify_process(f,'come '..f.id,b.how)then
 return'served'
 end
-drop_ticket(c,h)
+drop_ticket(a.queue,f)
 else
-local k=hand_permit(a,b,c,d,h,i)
-if k=='called'then
+local i=hand_permit(a,b,f,g)
+if i=='called'then
 return'served'
-elseif k=='unnotified'then
-if not pass_silent(c,d,h,e)then
+elseif i=='unnotified'then
+if not pass_silent(a.queue,b,f,c)then
 return'served'
 end
-i=nil
-elseif k~='dead'then
-f=f+1
-g=k=='offered'and process_of(h)or nil
+g=nil
+elseif i~='dead'then
+d=d+1
+e=i=='offered'and process_of(f)or nil
 end
 end
 end
-h=first_ticket(c)
-if h then
-notify_process(h,'come '..h.id,d.how)
+f=first_ticket(a.queue)
+if f then
+notify_process(f,'come '..f.id,b.how)
 end
 return'more'
 end` }
@@ -608,7 +615,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '30b150a48a74d3d0550ca181dee874b65451a520', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '1e2bc44fef7dcdc18a9de84533d8fed62345c852', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 16, sharedClockSteps, 0, 3, permitsModule, 132, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -676,7 +683,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', 'f2bca29d1fcb452f1edb0b82365e3874cd613389', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 167, 3, 116, 8, 170, 7, acquireLua, 17, 1, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 10, 150, 13, 149, 1, 163, 4, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 5, sharedTickets, 0, 10, acquireLua, 30, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 31, 6, permitsModule, 107, 6, acquireLua, 37, 3, permitsModule, 116, 8, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 124, 14, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 40, 7, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 47, 4, permitsModule, 177, 2, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, 179, 3, acquireLua, 51, 5, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 56, 1, permitsModule, 116, 22, acquireLua, 57, 1, sharedClockSteps, 0, 3, permitsModule, 139, 9, 150, 13, 149, 1, 163, 2, acquireLua, 58, 7, sharedLine, 129, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '78fb1866b3649a274b99f995390719eddad3b3c0', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 175, 3, 116, 3, 144, 5, 178, 7, acquireLua, 17, 1, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 1, permitsModule, 185, 2, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 187, 3, acquireLua, 26, 5, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 32, 6, permitsModule, 107, 6, acquireLua, 38, 3, permitsModule, 116, 3, 144, 5, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 149, 22, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 57, 1, permitsModule, 116, 3, 144, 5, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 149, 22, acquireLua, 58, 7, sharedLine, 129, 18, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -779,7 +786,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '05830c2cde0bd2946437e3f4cba314acd3d8b382', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 116, 8, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '05830c2cde0bd2946437e3f4cba314acd3d8b382', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 116, 3, 144, 5, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 141, 1, 119, 13, 142, 2, 173, 2, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -870,7 +877,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '46b00b1fdbdc98cee21eb997018037ffcc69c351', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 6, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 17, 4, permitsModule, 149, 14, 139, 5, sharedClockSteps, 0, 3, permitsModule, 144, 4, 163, 2, releaseLua, 21, 2]),
+  script: /* @__PURE__ */ linked('semaphore/release', '34be552a365ea1004aae2443634da52cd91d27d4', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 2, permitsModule, 119, 13, sharedClockSteps, 0, 3, permitsModule, 132, 12, releaseLua, 13, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 3, 144, 27, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 16, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -919,7 +926,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '546732e8403f343b4e249c5099a2b601556a6f73', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, permitsModule, 150, 13, sharedClockSteps, 0, 3, permitsModule, 139, 9, 149, 1, 163, 2, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', 'ee1aa5034b37ea5fecee66d9bcd944d9dfebccae', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 119, 13, sharedClockSteps, 0, 3, permitsModule, 132, 12, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 3, 144, 27, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -964,7 +971,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '4e3ec17413bc1e202189e8f5ea8f4b0a1b3b063e', {}, abandonParts, [{ locals: [1, 2, 3, 4] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 22, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 138, 1, sharedClockSteps, 0, 3, permitsModule, 139, 28, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '51f15fb1542ce3e5b266ab298858a34fe43abcdc', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 16, sharedClockSteps, 0, 3, permitsModule, 132, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

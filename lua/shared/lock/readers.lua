@@ -98,6 +98,7 @@ local function let_in(keys, lock, ticket)
   try_to_drop(keys, lock)
   local expires_at_ms = add_reader(keys, lock, ticket, offered_ms(lock, ticket, heard))
   local message = string.format('granted %s %s %.0f %.0f', ticket.id, lock.token, expires_at_ms, lock.now_ms)
+  save_lock(keys.state, lock)
   if publish_to(ticket, message, lock.how) then
     drop_ticket(keys, ticket)
     return 'granted'

@@ -77,6 +77,57 @@ local function permit_of(keys, id)
   return token, tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 end
 
+-- Writes the main key of a semaphore.
+
+-- How long an unused semaphore is remembered. Longer than its permits, which are removed a minute to eleven after the
+-- last of them has ended: otherwise removing uncounted permits would reduce the count of others.
+local SEMAPHORE_KEPT_MS = 720000
+-- One with waiters outlives the longest wait.
+local AWAITED_SEMAPHORE_KEPT_MS = 7200000
+-- A configured limit is not forgotten over a quiet weekend.
+local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
+
+local function semaphore_text(semaphore)
+  return string.format(
+    '%s %d %d %d %s %.0f %.0f %d',
+    SEMAPHORE_LAYOUT,
+    semaphore.limit,
+    semaphore.resized,
+    -- A right that was missing for a while may have left it too low.
+    math.max(0, semaphore.used),
+    semaphore.token,
+    semaphore.soonest_end_ms,
+    semaphore.last_end_ms,
+    semaphore.last_ticket
+  )
+end
+
+local function semaphore_kept_ms(semaphore)
+  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
+  if semaphore.resized == 1 then
+    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
+  end
+  local left_ms =
+    math.max(semaphore.last_end_ms - semaphore.now_ms, behind_ms(semaphore.token, semaphore.now_ms))
+  return string.format('%.0f', left_ms + kept_ms)
+end
+
+local function save_semaphore(keys, semaphore)
+  redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
+end
+
+-- As `save_semaphore`, for a call that releases something: its first write is one that a full server accepts.
+local function save_freed_semaphore(keys, semaphore)
+  redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
+  save_semaphore(keys, semaphore)
+end
+
+local function save_changed(keys, semaphore, dirty)
+  if dirty then
+    save_semaphore(keys, semaphore)
+  end
+end
+
 -- Grants and removes permits.
 local PERMITS_KEPT_MS = 60000
 -- The expiry of the keys is moved in steps, so that most grants need not move it.
@@ -153,18 +204,26 @@ local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
   return expires_at_ms
 end
 
--- Grants a ticket a permit. It is counted once it is written: the caller may save the count although a right is missing
--- for that.
+-- Grants a ticket a permit, and saves the state before its entry: a permit without entry has no weight, and one that is
+-- not counted would exceed the limit. Counts it no more where the entry is refused.
 local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
   local soonest = first and expires_at_ms or semaphore.soonest_end_ms
-  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  local before, soonest_before, last_before = semaphore.token, semaphore.soonest_end_ms, semaphore.last_end_ms
   redis.call('ZADD', keys.permits, expires_at_ms, token)
-  redis.call('HSET', keys.ids, token, permit, 'i' .. ticket.id, token)
   semaphore.token = token
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
+  save_semaphore(keys, semaphore)
+  local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
+  local fields = { token, permit, 'i' .. ticket.id, token }
+  if type(redis.pcall('HSET', keys.ids, unpack(fields))) == 'table' then
+    semaphore.token, semaphore.used = before, semaphore.used - ticket.units
+    semaphore.soonest_end_ms, semaphore.last_end_ms = soonest_before, last_before
+    save_semaphore(keys, semaphore)
+    redis.call('HSET', keys.ids, unpack(fields))
+  end
   if first or last_step(semaphore) ~= step then
     keep_permits(keys, semaphore)
   end
@@ -197,55 +256,4 @@ local function reap(keys, semaphore)
   end
   look_ahead(keys, semaphore)
   return true
-end
-
--- Writes the main key of a semaphore.
-
--- How long an unused semaphore is remembered. Longer than its permits, which are removed a minute to eleven after the
--- last of them has ended: otherwise removing uncounted permits would reduce the count of others.
-local SEMAPHORE_KEPT_MS = 720000
--- One with waiters outlives the longest wait.
-local AWAITED_SEMAPHORE_KEPT_MS = 7200000
--- A configured limit is not forgotten over a quiet weekend.
-local RESIZED_SEMAPHORE_KEPT_MS = 2592000000
-
-local function semaphore_text(semaphore)
-  return string.format(
-    '%s %d %d %d %s %.0f %.0f %d',
-    SEMAPHORE_LAYOUT,
-    semaphore.limit,
-    semaphore.resized,
-    -- A right that was missing for a while may have left it too low.
-    math.max(0, semaphore.used),
-    semaphore.token,
-    semaphore.soonest_end_ms,
-    semaphore.last_end_ms,
-    semaphore.last_ticket
-  )
-end
-
-local function semaphore_kept_ms(semaphore)
-  local kept_ms = semaphore.last_ticket > 0 and AWAITED_SEMAPHORE_KEPT_MS or SEMAPHORE_KEPT_MS
-  if semaphore.resized == 1 then
-    kept_ms = RESIZED_SEMAPHORE_KEPT_MS
-  end
-  local left_ms =
-    math.max(semaphore.last_end_ms - semaphore.now_ms, behind_ms(semaphore.token, semaphore.now_ms))
-  return string.format('%.0f', left_ms + kept_ms)
-end
-
-local function save_semaphore(keys, semaphore)
-  redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
-end
-
--- As `save_semaphore`, for a call that releases something: its first write is one that a full server accepts.
-local function save_freed_semaphore(keys, semaphore)
-  redis.call('PEXPIRE', keys.state, semaphore_kept_ms(semaphore))
-  save_semaphore(keys, semaphore)
-end
-
-local function save_changed(keys, semaphore, dirty)
-  if dirty then
-    save_semaphore(keys, semaphore)
-  end
 end
