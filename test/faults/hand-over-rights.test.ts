@@ -172,3 +172,27 @@ test.each(LATER)(
     expect((await of(full).inspect()).used).toBe(1)
   },
 )
+
+test.each(COMMANDS)(
+  'refused attempts leave the limit of a semaphore as it is, without the right to %s',
+  async (command) => {
+    const { allow, connect, user } = setup()
+    await allow(`-${command}`)
+    const [limited, full] = [await connect(user), await connect()]
+    const name = randomUUID()
+    const of = (redis: Perilune) => redis.semaphore(name, { limit: 2, lease: '300ms' })
+    const held = await of(full).acquire()
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const permit = await of(limited)
+        .tryAcquire()
+        .catch(() => null)
+      await permit?.release().catch(() => undefined)
+    }
+
+    const tried = await Promise.all([1, 2, 3].map(() => of(full).tryAcquire()))
+    const others = tried.filter((permit) => permit !== null)
+    expect(others.length).toBeLessThanOrEqual(1)
+    const second = others[0] ?? (await of(full).acquire({ wait: '10s' }))
+    expect([held.remainingMs > 0, second.remainingMs > 0]).toEqual([true, true])
+  },
+)
