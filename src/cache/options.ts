@@ -11,9 +11,15 @@ import { checkTags } from './tags.ts'
 
 /** How long a value is valid. */
 export interface Freshness {
-  /** How long the value is fresh and served without a refresh, up to 25 days. Default: that of the cache, or one minute. */
+  /**
+   * How long the value is fresh and served without a refresh, up to 25 days. Default: that of the cache, or one
+   * minute.
+   */
   ttl?: Duration
-  /** How long after `ttl` the stale value may be served while it is refreshed, up to 25 days. Default: that of the cache, or `'0s'`. */
+  /**
+   * How long after `ttl` the stale value may be served while it is refreshed, up to 25 days. Default: that of the cache,
+   * or `'0s'`.
+   */
   staleWhileRevalidate?: Duration
 }
 
