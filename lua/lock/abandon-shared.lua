@@ -18,13 +18,13 @@ local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 local before = lock_text(lock)
 lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
 local ticket = new_ticket(id, 's', lease_ms, listens, 1, holder)
-redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket))
 local token = redis.call('HGET', keys.reader_ids, 'i' .. id)
 if token then
   forget_reader(keys, token)
 end
 count_readers(keys, lock)
 lapse(lock)
+redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket))
 local served
 if lock.last_ticket > 0 and lock.mode ~= 'x' then
   served = serve_shared(keys, lock, '')

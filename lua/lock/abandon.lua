@@ -18,8 +18,6 @@ local counted = ARGV[9] ~= '0' -- flag: whether a channel without listeners mean
 local lock = try(open_lock(redis.call('GET', keys.state), clock_us()))
 lock.claim_ms, lock.how = claim_ms, { channel = channel, sharded = sharded, counted = counted }
 local ticket = new_ticket(id, barging and 'b' or 'x', lease_ms, listens, 1, holder)
-local left = lock.last_ticket > 0
-  and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
 local gave = lock.id == id and lock.mode == 'x' and is_held(lock)
 if gave then
   lock.mode = '-'
@@ -28,6 +26,12 @@ end
 lapse(lock)
 local called = called_id(lock.called) == id
 lock.called = called and '0' or lock.called
+-- Before the ticket is removed: where that right is missing, the lock is free all the same.
+if gave and lock.last_ticket > 0 then
+  save_freed_lock(keys.state, lock)
+end
+local left = lock.last_ticket > 0
+  and redis.call('ZREM', keys.queue, format_ticket(ticket), other_text(ticket)) > 0
 local served
 if is_free(lock) and lock.last_ticket > 0 then
   served = serve(keys, lock, '')

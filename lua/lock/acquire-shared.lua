@@ -46,9 +46,12 @@ if fits then
   if not is_called(lock.called, now_ms) then
     lock.called = '0'
   end
-  local expires_at_ms = add_reader(keys, lock, ticket, lease_ms)
+  -- Before the grant: where the right is missing, nothing is granted.
   if served == 'own' then
     redis.call('ZREM', keys.queue, own)
+  end
+  local expires_at_ms = add_reader(keys, lock, ticket, lease_ms)
+  if served == 'own' then
     serve_shared(keys, lock, '')
   end
   local token = tonumber(redis.call('HGET', keys.reader_ids, 'i' .. id))

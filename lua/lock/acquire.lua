@@ -70,9 +70,10 @@ if is_free(lock) then
     served = serve(keys, lock, own)
   end
   if barging or served == 'own' or served == 'none' then
+    -- Before the grant: where the right is missing, nothing is granted.
+    redis.call('ZREM', keys.queue, own)
     grant_to(lock, ticket)
     save_lock(keys.state, lock)
-    redis.call('ZREM', keys.queue, own)
     if lock.last_ticket > 0 and not call_first(keys, lock, lease_ms) then
       lock.last_ticket = 0
       save_lock(keys.state, lock)

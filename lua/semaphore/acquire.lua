@@ -38,9 +38,9 @@ end
 if known then
   end_permit(keys, semaphore, known, ends_at_ms)
 end
-local dirty = reap(keys, semaphore) or known
 -- What has ended stays so if a missing right stops the call.
-save_changed(keys, semaphore, dirty)
+save_changed(keys, semaphore, reap(keys, semaphore) or known)
+local dirty = false
 if semaphore.resized == 0 and semaphore.limit ~= limit then
   semaphore.limit = limit
   dirty = true
@@ -60,11 +60,12 @@ if semaphore.last_ticket > 0 and semaphore.used < semaphore.limit then
   served = serve(keys, semaphore, own)
   dirty = true
   if served == 'own' then
+    -- Before the grant: where the right is missing, nothing is granted.
+    redis.call('ZREM', keys.queue, own)
     local token, expires_at_ms = new_token(semaphore), now_ms + lease_ms
     add_permit(keys, semaphore, ticket, token, expires_at_ms)
-    redis.call('ZREM', keys.queue, own)
     serve(keys, semaphore, '')
-    save_semaphore(keys, semaphore)
+    save_changed(keys, semaphore, not semaphore.is_saved)
     return { 'granted', tonumber(token), expires_at_ms, now_ms }
   end
 end

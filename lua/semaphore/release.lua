@@ -23,12 +23,14 @@ reap(keys, semaphore)
 local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted, may_drop = true }
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
   -- A right that is missing for waiters must not reject the release: its caller would believe to hold what others can get.
   is_whole, served = pcall(function()
     return serve(keys, semaphore, '')
   end)
 end
 -- After a write that needs no memory.
-save_semaphore(keys, semaphore)
+if not semaphore.is_saved then
+  save_semaphore(keys, semaphore)
+end
 return { 'released', (served == 'more' or not is_whole) and 1 or 0 }

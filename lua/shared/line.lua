@@ -2,6 +2,8 @@
 -- (`now_ms`), how long waiters have to confirm a hand-off (`claim_ms`), and how to notify them (`how`, see
 -- shared/messages).
 
+local QUEUE_KEPT_MS = '7200000'
+
 -- Dead tickets skipped by one call.
 local MOST_SKIPPED = 500
 
@@ -26,24 +28,29 @@ local function first_ticket(keys)
   return text and parse_ticket(text) or nil
 end
 
--- The first two tickets; nil for those that are missing.
+-- The first two tickets, with their numbers; nil for those that are missing.
 local function first_two(keys)
-  local pair = redis.call('ZRANGE', keys.queue, '0', '1')
-  return pair[1] and parse_ticket(pair[1]), pair[2] and parse_ticket(pair[2])
+  local pair = redis.call('ZRANGE', keys.queue, '0', '1', 'WITHSCORES')
+  local first, second = pair[1] and parse_ticket(pair[1]), pair[3] and parse_ticket(pair[3])
+  if first then
+    first.number = pair[2]
+  end
+  if second then
+    second.number = pair[4]
+  end
+  return first, second
 end
 
+-- Before anything is granted: a call that lacks the right to it grants nothing. And before the process is notified: a
+-- server that rejects a write, such as a demoted primary, must not have notified it.
 local function drop_ticket(keys, ticket)
   redis.call('ZREM', keys.queue, ticket.text)
 end
 
--- A process is notified of a grant after all writes: a server that rejects one of them, such as a demoted primary, must
--- not have notified it. Only its ticket is removed afterwards, because it stays where the user may not publish. So the
--- right to that is tried before, on nothing, once a call.
-local function try_to_drop(keys, unit)
-  if not unit.how.may_drop then
-    redis.call('ZREM', keys.queue, '')
-    unit.how.may_drop = true
-  end
+-- Returns a ticket to its place, whose process may not be notified. Where this right is missing too, it calls again.
+local function put_back(keys, ticket)
+  redis.pcall('ZADD', keys.queue, 'NX', ticket.number, ticket.text)
+  redis.pcall('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
 end
 
 -- Notifies the first in line that it is first. Returns false if there are no waiters left.
@@ -73,8 +80,9 @@ local function call_next(keys, unit, ticket, recheck_ms)
   return call_first(keys, unit, recheck_ms)
 end
 
--- Places in the line of tickets.
-local QUEUE_KEPT_MS = '7200000'
+-- Places in the line of tickets. Not every ticket moves the expiry of the line, but the first one, each of so many, and each that calls again, as one
+-- does that waits for longer than 15 s: a line that fewer have joined for two hours has had a second call, or was empty.
+local TICKETS_A_MOVE = 64
 
 -- The first one has called: it is not silent; see `is_silent`.
 local function note_asked(keys, text)
@@ -89,9 +97,13 @@ end
 local function stand_in_line(keys, unit, text)
   local last_ticket = unit.last_ticket
   if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
-    redis.call('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
-    return last_ticket + 1, redis.call('ZCARD', keys.queue) - 1
+    local before = redis.call('ZCARD', keys.queue) - 1
+    if before == 0 or last_ticket % TICKETS_A_MOVE == 0 then
+      redis.call('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
+    end
+    return last_ticket + 1, before
   end
+  redis.call('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
   local place = redis.call('ZRANK', keys.queue, text)
   if place == 0 then
     note_asked(keys, text)

@@ -20,13 +20,13 @@ local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
 local n=lock_text(m)
 m.claim_ms,m.how=i,{channel=g,sharded=j,counted=k}
 local o=new_ticket(d,'s',f,h,1,e)
-redis.call('ZREM',b,format_ticket(o),other_text(o))
 local p=redis.call('HGET',c,'i'..d)
 if p then
 forget_reader(K.reader_ids,K.readers,p)
 end
 count_readers(K.reader_ids,K.readers,m)
 lapse(m)
+redis.call('ZREM',b,format_ticket(o),other_text(o))
 local q
 if m.last_ticket>0 and m.mode~='x'then
 q=serve_shared(K,m,'')
@@ -37,7 +37,7 @@ if lock_text(m)~=n then
 save_freed_lock(a,m)
 end
 return{'abandoned',q=='more'and 1 or 0}` }
-const abandonLua: LuaText = { file: 'lua/lock/abandon', taken: [7, 9, 1, 20, 1, 6], text: `local c=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/lock/abandon', taken: [7, 9, 1, 11, 1, 12, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -49,26 +49,29 @@ local k=ARGV[9]~='0'
 local l,m=open_lock(redis.call('GET',a),clock_us())if l then return l end
 m.claim_ms,m.how=i,{channel=f,sharded=j,counted=k}
 local n=new_ticket(c,h and'b'or'x',e,g,1,d)
-local o=m.last_ticket>0
-and redis.call('ZREM',b,format_ticket(n),other_text(n))>0
-local p=m.id==c and m.mode=='x'and is_held(m)
-if p then
+local o=m.id==c and m.mode=='x'and is_held(m)
+if o then
 m.mode='-'
 m.expires_at_ms=0
 end
 lapse(m)
-local q=called_id(m.called)==c
-m.called=q and'0'or m.called
+local p=called_id(m.called)==c
+m.called=p and'0'or m.called
+if o and m.last_ticket>0 then
+save_freed_lock(a,m)
+end
+local q=m.last_ticket>0
+and redis.call('ZREM',b,format_ticket(n),other_text(n))>0
 local r
 if is_free(m)and m.last_ticket>0 then
 r=serve(b,a,m,'')
-elseif o and not call_first(b,m,m.expires_at_ms-m.now_ms)then
+elseif q and not call_first(b,m,m.expires_at_ms-m.now_ms)then
 m.last_ticket=0
-elseif o and m.mode=='s'then
+elseif q and m.mode=='s'then
 local s=first_ticket(b)
 r=s and s.kind=='s'and'more'
 end
-if o or p or r or q then
+if q or o or r or p then
 save_freed_lock(a,m)
 end
 return{'abandoned',r=='more'and 1 or 0}` }
@@ -109,7 +112,7 @@ j[2*k-1]=tonumber(l.token)
 j[2*k]=l.expires_at_ms
 end
 return{'granted',g,j}` }
-const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 18, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
+const acquireSharedLua: LuaText = { file: 'lua/lock/acquire-shared', taken: [10, 10, 1, 12, 1, 7, 1, 6, 1, 14, 1, 6, 1, 4, 1, 9], text: `local d=ARGV[1]
 local e=ARGV[2]
 local f=tonumber(ARGV[3])
 local g=ARGV[4]
@@ -144,9 +147,11 @@ if x then
 if not is_called(o.called,p)then
 o.called='0'
 end
-local y=add_reader(K.reader_ids,K.readers,o,t,f)
 if v=='own'then
 redis.call('ZREM',b,u)
+end
+local y=add_reader(K.reader_ids,K.readers,o,t,f)
+if v=='own'then
 serve_shared(K,o,'')
 end
 local z=tonumber(redis.call('HGET',c,'i'..d))
@@ -175,7 +180,7 @@ if h then
 return{'queued',A,A==0 and z or 0,y,p}
 end
 return{'held',z,y}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 48, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 14, 1, 34, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -231,9 +236,9 @@ if not i then
 x=serve(b,a,t,w)
 end
 if i or x=='own'or x=='none'then
+redis.call('ZREM',b,w)
 grant_to(t,v)
 save_lock(a,t)
-redis.call('ZREM',b,w)
 if t.last_ticket>0 and not call_first(b,t,e)then
 t.last_ticket=0
 save_lock(a,t)
@@ -488,7 +493,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 107, 3, 2, 3, -114, 3, 111, 5, 1, 6, -122, 3, 82, 15, -63, 13, 4, 18, 1, 9, 44, 32, -140, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 107, 3, 2, 3, -114, 3, 111, 5, 1, 6, -122, 3, 82, 15, -63, 13, 4, 28, 44, 32, -140, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -561,10 +566,11 @@ local n=not l and m
 if n then
 k=k..'\\n'..first_message(e,h)
 end
+drop_ticket(a,d)
 if not notify_owner(b,c,d,{i,j,k})then
+put_back(a,d)
 return'unnotified'
 end
-redis.pcall('ZREM',a,d.text)
 if l and m then
 call_other(a,c,process_of(d),h)
 end
@@ -687,14 +693,14 @@ drop_ticket(a.queue,c)
 return false
 end
 local e,f,g,h,i=b.mode,b.id,b.holder,b.token,b.expires_at_ms
-try_to_drop(a.queue,b)
+drop_ticket(a.queue,c)
 local j=add_reader(a.reader_ids,a.readers,b,c,offered_ms(b,c,d))
 local k=string.format('granted %s %s %.0f %.0f',c.id,b.token,j,b.now_ms)
 save_lock(a.state,b)
 if publish_to(c,k,b.how)then
-drop_ticket(a.queue,c)
 return'granted'
 end
+put_back(a.queue,c)
 forget_reader(a.reader_ids,a.readers,b.token)
 b.mode,b.id,b.holder,b.token,b.expires_at_ms=e,f,g,h,i
 return'unnotified'
@@ -983,7 +989,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'fc9405d78d2f86b321fc7b82849eb9ca1deeeb6f', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 1, sharedTickets, 10, 18, abandonSharedLua, 12, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 14, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 17, 1, stateModule, 41, 8, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 13, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 55, 18, readersModule, 58, 19, stateModule, 73, 15, lineModule, 45, 40, readersModule, 77, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', '451222fefb36b5499d8c22ea5d0993050dc64382', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 16, 1, stateModule, 41, 8, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 13, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 55, 18, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 15, lineModule, 45, 41, readersModule, 77, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1041,7 +1047,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', 'a10e4d37d04b7313a57bb740099872c975ae7083', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, sharedTickets, 10, 18, abandonLua, 12, 2, stateModule, 42, 3, abandonLua, 14, 5, stateModule, 41, 1, 45, 4, abandonLua, 19, 1, lineModule, 13, 3, abandonLua, 20, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 23, 1, lineModule, 85, 1, 0, 10, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, 85, 10, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, 27, 14, 55, 15, 80, 8, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, abandonLua, 24, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 32, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '7150f2650ca9bf9cbf53e64039ee44b9c63ce608', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 42, 3, abandonLua, 12, 5, stateModule, 41, 1, 45, 4, abandonLua, 17, 1, lineModule, 13, 3, abandonLua, 18, 3, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 26, 1, lineModule, 86, 1, 0, 10, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, stateModule, 27, 14, 55, 15, 80, 8, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, 92, 10, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, abandonLua, 27, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 35, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1158,7 +1164,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'baab6879af5dedf090684136e40af24f058cc438', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 136, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 144, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 27, 8, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 35, 3, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 35, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 12, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 38, 18, sharedLine, 129, 18, acquireSharedLua, 56, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', '1a47181b269a2e02d62f0682adc2fe8855780f8a', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 136, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 144, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 10, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 38, 2, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 10, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 40, 18, sharedLine, 134, 22, acquireSharedLua, 58, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1240,7 +1246,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '7d15580d2de59f6e5a11cbcc7075f3180e48b299', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 117, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 48, 5, lineModule, 85, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 86, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 87, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 89, 28, acquireLua, 53, 3, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 117, 5, acquireLua, 56, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 122, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 125, 9, acquireLua, 77, 2, sharedLine, 129, 18, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', 'd4a55f990f95c4dbca7ecf9521eac04fb50aabd4', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 118, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireLua, 48, 5, lineModule, 86, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 118, 5, acquireLua, 57, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 123, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 126, 9, acquireLua, 77, 2, sharedLine, 134, 22, acquireLua, 79, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1553,7 +1559,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', 'c3548689f4ff82411248b0e45f774c1bc6bb7b74', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 2, lineModule, 0, 10, sharedMessages, 0, 3, lineModule, 13, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 4, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 70, 3, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 32, 6, 77, 59, releaseSharedLua, 18, 6]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '406911f6c53c90c381bd27d0eeb7fa26f1700bc2', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 70, 3, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 77, 59, releaseSharedLua, 19, 5]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1603,7 +1609,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '0384babbeaa9b0d0967c51e196ba687622b1a0e5', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 5, lineModule, 7, 3, sharedMessages, 0, 3, lineModule, 13, 3, sharedLine, 0, 6, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 10, 3, 16, 11, sharedLine, 54, 7, lineModule, 27, 3, sharedLine, 95, 4, sharedMessages, 68, 3, sharedLine, 85, 10, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 114, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 40, sharedLine, 61, 24, lineModule, 85, 32, releaseLua, 31, 7]),
+  script: /* @__PURE__ */ linked('lock/release', '5f4e7bb2a45e092cbe7814d002456c3fee83c209', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 6, lineModule, 86, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, releaseLua, 32, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1650,7 +1656,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'f67ed0fdcec92a05fba5135210afc6e7af219e2e', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 4, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 58, 37, lineModule, 27, 3, sharedLine, 95, 4, 6, 17, 99, 9, lineModule, 30, 15, sharedLine, 108, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 114, 6, stateModule, 70, 3, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 40, readersModule, 77, 59, serveLua, 11, 3]),
+  script: /* @__PURE__ */ linked('lock/serve', '9e9153114edfa22bf6da02c00b63fc2e0439d5cb', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 70, 3, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 77, 59, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

@@ -40,7 +40,7 @@ if u or r or t then
 save_freed_semaphore(K.state,m)
 end
 return{'abandoned',u=='more'and 1 or 0}` }
-const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 14, 1, 5, 1, 7, 1, 36], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/semaphore/acquire', taken: [14, 12, 1, 13, 1, 6, 1, 7, 1, 6, 1, 30], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -65,8 +65,8 @@ end
 if r then
 end_permit(K.ids,K.permits,p,r,s)
 end
-local t=reap(K.ids,K.permits,p)or r
-save_changed(K.state,p,t)
+save_changed(K.state,p,reap(K.ids,K.permits,p)or r)
+local t=false
 if p.resized==0 and p.limit~=e then
 p.limit=e
 t=true
@@ -84,11 +84,11 @@ p.how={channel=h,sharded=l,counted=m}
 x=serve(K,p,v)
 t=true
 if x=='own'then
+redis.call('ZREM',b,v)
 local y,z=new_token(p),q+g
 add_permit(K.ids,K.permits,K.state,p,u,y,z)
-redis.call('ZREM',b,v)
 serve(K,p,'')
-save_semaphore(K.state,p)
+save_changed(K.state,p,not p.is_saved)
 return{'granted',tonumber(y),z,q}
 end
 end
@@ -200,7 +200,7 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 11, 1, 4, 1, 2], text: `local c=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 11, 1, 4, 1, 4], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -215,12 +215,14 @@ reap(K.ids,K.permits,i)
 local k,l=true,'none'
 if i.last_ticket>0 then
 i.claim_ms=e
-i.how={channel=d,sharded=f,counted=g,may_drop=true}
+i.how={channel=d,sharded=f,counted=g}
 k,l=pcall(function()
 return serve(K,i,'')
 end)
 end
+if not i.is_saved then
 save_semaphore(K.state,i)
+end
 return{'released',(l=='more'or not k)and 1 or 0}` }
 const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
 local d=ARGV[2]
@@ -263,7 +265,7 @@ if i or h then
 save_freed_semaphore(K.state,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 77, 8, 2, 1, -101, 4, 67, 10, 2, 5, 13, 5, 62, 26, -203, 3, 114, 3, 13, 3, -14, 3, -92, 6, 1, 7, 1, 9, 1, 3, 65, 5, 21, 22, -111, 4, 71, 3, 1, 7, -81, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 8, 2, 1, -104, 4, 69, 10, 2, 6, 13, 5, 62, 26, -206, 3, 117, 3, 13, 3, -14, 3, -95, 6, 1, 7, 1, 9, 2, 4, 66, 5, 21, 22, -112, 4, 72, 3, 1, 7, -82, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -337,6 +339,7 @@ end
 redis.call('ZREM',b,'')
 redis.call('HDEL',a,unpack(f))
 redis.call('ZREM',b,unpack(d))
+c.is_saved=false
 return g
 end
 forget_permits(a,b,c,{d})
@@ -406,6 +409,7 @@ return string.format('%.0f',c+b)
 end
 local function save_semaphore(a,b)
 redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
+b.is_saved=true
 end
 local function keep_permits(a,b,c)
 local d=string.format('%.0f',last_step(c)*600000-c.now_ms)
@@ -484,12 +488,12 @@ j=j..'\\n'..first_message(d,m)
 end
 local m,n,o,p=
 b.token,b.used,b.soonest_end_ms,b.last_end_ms
-try_to_drop(a.queue,b)
+drop_ticket(a.queue,c)
 add_permit(a.ids,a.permits,a.state,b,c,h,i)
 if publish_to(c,j,b.how)then
-drop_ticket(a.queue,c)
 return l and'called'or k and'offered'or'granted'
 end
+put_back(a.queue,c)
 forget_permits(a.ids,a.permits,b,{h})
 b.token,b.used,b.soonest_end_ms,b.last_end_ms=
 m,n,o,p
@@ -501,7 +505,7 @@ if not f then
 f,g=first_two(a.queue)
 end
 if not f then
-b.last_ticket=0
+b.last_ticket,b.is_saved=0,false
 return'none'
 end
 if f.units>b.limit then
@@ -615,7 +619,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '1e2bc44fef7dcdc18a9de84533d8fed62345c852', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 25, abandonLua, 19, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 16, sharedClockSteps, 0, 3, permitsModule, 132, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'bf597a78e827ff3c0352a5413ba48a254a27534f', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 26, abandonLua, 19, 2, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -683,7 +687,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '78fb1866b3649a274b99f995390719eddad3b3c0', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 175, 3, 116, 3, 144, 5, 178, 7, acquireLua, 17, 1, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, acquireLua, 18, 5, permitsModule, 56, 25, acquireLua, 23, 2, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 7, acquireLua, 25, 1, permitsModule, 185, 2, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 187, 3, acquireLua, 26, 5, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 120, 1, sharedTickets, 21, 7, sharedLine, 121, 8, acquireLua, 32, 6, permitsModule, 107, 6, acquireLua, 38, 3, permitsModule, 116, 3, 144, 5, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 57, 19, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 149, 22, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 113, 3, acquireLua, 57, 1, permitsModule, 116, 3, 144, 5, sharedClockSteps, 0, 3, permitsModule, 132, 9, 119, 13, 141, 3, 149, 22, acquireLua, 58, 7, sharedLine, 129, 18, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '52f799f8a194dcf3c3fe8632013e66f5910fabc0', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 177, 3, 117, 3, 146, 5, 180, 7, acquireLua, 17, 1, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, acquireLua, 18, 5, permitsModule, 56, 26, acquireLua, 23, 2, permitsModule, 187, 2, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 189, 3, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireLua, 32, 6, permitsModule, 108, 6, acquireLua, 38, 3, permitsModule, 117, 3, 146, 5, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 57, 20, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 3, 151, 22, sharedLine, 121, 4, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 114, 3, acquireLua, 57, 1, permitsModule, 117, 3, 146, 5, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 151, 22, acquireLua, 58, 7, sharedLine, 134, 22, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -786,7 +790,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '05830c2cde0bd2946437e3f4cba314acd3d8b382', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 116, 3, 144, 5, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 141, 1, 119, 13, 142, 2, 173, 2, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '72407684e10c1de5e6cb7e3712b5c661e4d2bc2c', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 117, 3, 146, 5, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 142, 1, 120, 13, 143, 3, 175, 2, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -877,7 +881,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '34be552a365ea1004aae2443634da52cd91d27d4', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 19, 48, 9, 76, 5, releaseLua, 10, 1, permitsModule, 81, 19, sharedLine, 0, 6, permitsModule, 100, 7, releaseLua, 11, 2, permitsModule, 119, 13, sharedClockSteps, 0, 3, permitsModule, 132, 12, releaseLua, 13, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 38, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 3, 144, 27, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, releaseLua, 16, 6]),
+  script: /* @__PURE__ */ linked('semaphore/release', '18a343e2e8a395c1b979933c18cc8bd199f2a597', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 20, 48, 9, 77, 5, releaseLua, 10, 1, permitsModule, 82, 19, sharedLine, 0, 6, permitsModule, 101, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 120, 13, sharedClockSteps, 0, 3, permitsModule, 133, 13, releaseLua, 21, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -926,7 +930,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'ee1aa5034b37ea5fecee66d9bcd944d9dfebccae', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 119, 13, sharedClockSteps, 0, 3, permitsModule, 132, 12, resizeLua, 10, 1, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 3, 144, 27, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '88b616c9400375573c410b2cb2c1a1b6140d044b', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 120, 13, sharedClockSteps, 0, 3, permitsModule, 133, 13, resizeLua, 10, 1, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 4, 48, 8, 105, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 6, 146, 27, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -971,7 +975,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '51f15fb1542ce3e5b266ab298858a34fe43abcdc', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 81, 19, 57, 19, sharedLine, 0, 6, permitsModule, 100, 4, 48, 8, 104, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 19, sharedLine, 54, 7, permitsModule, 107, 6, sharedMessages, 68, 3, sharedLine, 61, 38, 114, 6, sharedTokens, 0, 3, permitsModule, 113, 3, sharedLine, 108, 6, permitsModule, 116, 16, sharedClockSteps, 0, 3, permitsModule, 132, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 171, 1, sharedClockSteps, 0, 3, permitsModule, 132, 9, 172, 1, 119, 13, 141, 3, 173, 2, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', 'e2e3b5bb3518da6e3042861a62c5ac6fb14a534b', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 4, 48, 8, 105, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [205, 6, -188, 4, 22, 13, 106, 16, 3, 15, -173, 4, 1, 3, 99, 14, 1, 3, 2, 7, -50, 10, -115, 4, 53, 9, -33, 6, -32, 6, 81, 9, -23, 8, -17, 6, 11, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [217, 6, -198, 4, 27, 13, 111, 16, 3, 15, -183, 11, 3, 3, 100, 14, 1, 3, 2, 7, -50, 10, -125, 4, 58, 9, -64, 6, 27, 4, 60, 9, -27, 12, -21, 6, 15, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
@@ -216,8 +216,15 @@ remove_and_call(a,b,e)
 end
 end
 local function first_two(a)
-local b=redis.call('ZRANGE',a,'0','1')
-return b[1]and parse_ticket(b[1]),b[2]and parse_ticket(b[2])
+local b=redis.call('ZRANGE',a,'0','1','WITHSCORES')
+local c,d=b[1]and parse_ticket(b[1]),b[3]and parse_ticket(b[3])
+if c then
+c.number=b[2]
+end
+if d then
+d.number=b[4]
+end
+return c,d
 end
 local function drop_ticket(a,b)
 redis.call('ZREM',a,b.text)
@@ -269,17 +276,15 @@ end
 redis.call('ZREM',a,c.text)
 return call_first(a,b,d)
 end
-local function try_to_drop(a,b)
-if not b.how.may_drop then
-redis.call('ZREM',a,'')
-b.how.may_drop=true
-end
-end
 local function offered_ms(a,b,c)
 if c and has_just_asked(a,b)then
 return b.lease_ms
 end
 return math.min(b.lease_ms,a.claim_ms)
+end
+local function put_back(a,b)
+redis.pcall('ZADD',a,'NX',b.number,b.text)
+redis.pcall('PEXPIRE',a,'7200000')
 end
 local function keep_place(a,b)
 local c,d=format_ticket(b),other_text(b)
@@ -293,9 +298,13 @@ end
 local function stand_in_line(a,b,c)
 local d=b.last_ticket
 if redis.call('ZADD',a,'NX',d+1,c)==1 then
+local e=redis.call('ZCARD',a)-1
+if e==0 or d%64==0 then
 redis.call('PEXPIRE',a,'7200000')
-return d+1,redis.call('ZCARD',a)-1
 end
+return d+1,e
+end
+redis.call('PEXPIRE',a,'7200000')
 local e=redis.call('ZRANK',a,c)
 if e==0 then
 local function note_asked(a,b)

@@ -41,6 +41,22 @@ test('code that only a function which runs once uses moves into it, in the order
   ])
 })
 
+test('code moves into a function that pcall runs where it stands, and into those that this one calls', () => {
+  const [inner, outer] = [
+    ['local function inner()', '  return 1', 'end'],
+    ['local function outer()', '  return inner()', 'end'],
+  ]
+  const call = ['return pcall(function()', '  return outer()', 'end)']
+
+  expect(sunk(...inner, ...outer, ...call)).toEqual([
+    call[0],
+    outer[0],
+    ...inner,
+    ...outer.slice(1),
+    ...call.slice(1),
+  ])
+})
+
 describe('stays', () => {
   const inner = ['local function inner()', '  return 1', 'end']
   const cases: Record<string, string[]> = {
@@ -60,6 +76,22 @@ describe('stays', () => {
       'outer(3)',
     ],
     'what a function uses that is handed on': ['local function outer()', '  inner()', 'end', 'pcall(outer)'],
+    'what a function without a name uses that pcall runs in a loop': [
+      'for _ = 1, 3 do',
+      '  pcall(function()',
+      '    inner()',
+      '  end)',
+      'end',
+    ],
+    'what a function without a name uses that is handed on': [
+      'local function outer(fn)',
+      '  fn()',
+      '  fn()',
+      'end',
+      'outer(function()',
+      '  inner()',
+      'end)',
+    ],
     'what a function uses that a loop calls before each round': [
       'local function outer()',
       '  return inner()',

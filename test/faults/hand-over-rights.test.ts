@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Lease, type Perilune, perilune } from 'perilune'
+import { type Duration, type Lease, type Lock, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
@@ -26,43 +26,48 @@ afterAll(async () => {
 })
 
 interface Place {
-  acquire(options?: { wait: '10s' }): Promise<Lease>
+  acquire(options?: { wait: '5s' | '10s' }): Promise<Lease>
+  acquireDetached(): Promise<unknown>
 }
 
-type Kind = (redis: Perilune, name: string) => { held: Place; awaited: Place; waiting(): Promise<number> }
+type Kind = (
+  redis: Perilune,
+  name: string,
+  lease?: Duration,
+) => { held: Place; awaited: Place; waiting(): Promise<number> }
 
-const lockOf = (redis: Perilune, name: string) => redis.lock(name, { lease: LEASE })
+const lockOf = (redis: Perilune, name: string, lease: Duration = LEASE) => redis.lock(name, { lease })
 const inLine = async (redis: Perilune, name: string) => (await lockOf(redis, name).inspect()).waiting
 
 const kinds: readonly [string, Kind][] = [
   [
     'lock',
-    (redis, name) => ({
-      held: lockOf(redis, name),
-      awaited: lockOf(redis, name),
+    (redis, name, lease) => ({
+      held: lockOf(redis, name, lease),
+      awaited: lockOf(redis, name, lease),
       waiting: () => inLine(redis, name),
     }),
   ],
   [
     'lock that readers wait for',
-    (redis, name) => ({
-      held: lockOf(redis, name),
-      awaited: lockOf(redis, name).shared,
+    (redis, name, lease) => ({
+      held: lockOf(redis, name, lease),
+      awaited: lockOf(redis, name, lease).shared,
       waiting: () => inLine(redis, name),
     }),
   ],
   [
     'lock that is read',
-    (redis, name) => ({
-      held: lockOf(redis, name).shared,
-      awaited: lockOf(redis, name),
+    (redis, name, lease) => ({
+      held: lockOf(redis, name, lease).shared,
+      awaited: lockOf(redis, name, lease),
       waiting: () => inLine(redis, name),
     }),
   ],
   [
     'semaphore',
-    (redis, name) => {
-      const semaphore = redis.semaphore(name, { limit: 1, lease: LEASE })
+    (redis, name, lease = LEASE) => {
+      const semaphore = redis.semaphore(name, { limit: 1, lease })
       return {
         held: semaphore,
         awaited: semaphore,
@@ -196,3 +201,45 @@ test.each(COMMANDS)(
     expect([held.remainingMs > 0, second.remainingMs > 0]).toEqual([true, true])
   },
 )
+
+test.each(kinds)('a refused attempt at a %s that it waited for holds nothing', async (_, of) => {
+  const { allow, connect, user } = setup()
+  await allow()
+  const [limited, full] = [await connect(user), await connect()]
+  const name = randomUUID()
+  const [here, there] = [of(limited, name, '1m'), of(full, name)]
+  await of(full, name, '500ms').held.acquireDetached()
+  const refused = here.awaited.acquire({ wait: '10s' }).catch((error: unknown) => error)
+  await until('one waits', async () => (await there.waiting()) === 1)
+  await allow('-zrem')
+
+  expect(await refused).toMatchObject({ code: 'forbidden' })
+
+  const lease = await there.held.acquire({ wait: '5s' })
+  expect(lease.remainingMs).toBeGreaterThan(0)
+  await lease.release()
+})
+
+test('a ticket that no process may remove keeps a lock for no lease', async () => {
+  const { allow, connect, user } = setup()
+  await allow()
+  const [limited, other, full] = [await connect(user), await connect(user), await connect()]
+  const name = randomUUID()
+  const [here, there] = [limited, other].map((redis) => redis.lock(name, { lease: '1m' })) as [Lock, Lock]
+  // A process that knows the server's clock is granted the whole lease.
+  await (await lockOf(other, randomUUID()).acquire()).release()
+  const held = await here.acquire()
+  const first = there.acquire({ wait: '10s' }).catch(() => null)
+  await until('one waits', async () => (await inLine(full, name)) === 1)
+  const second = there.acquire({ wait: '10s' }).catch(() => null)
+  await until('two wait', async () => (await inLine(full, name)) === 2)
+  await allow('-zrem')
+  await held.release()
+  await (await first)?.release()
+
+  const lease = await lockOf(full, name).acquire({ wait: '10s' })
+
+  expect(lease.remainingMs).toBeGreaterThan(0)
+  await lease.release()
+  await (await second)?.release()
+})

@@ -56,6 +56,8 @@ class Sinking {
   readonly #uses: readonly Use[]
   /** The lists of a script's input that it does not change. */
   readonly #inputs: ReadonlySet<string>
+  /** Functions without a name that `pcall` calls where they stand. */
+  readonly #inPlace: ReadonlySet<Node>
   /** The lines that hold a comment and nothing else. */
   readonly #comments: ReadonlySet<number>
   readonly #captured = new Map<FunctionDeclaration, Set<Binding>>()
@@ -70,12 +72,24 @@ class Sinking {
     this.#tree = new BlockTree(chunk)
     this.#uses = usesOf(this.#names)
     this.#inputs = new Set(['KEYS', 'ARGV'].filter((list) => isOnlyRead(this.#names, list)))
+    this.#inPlace = new Set(this.#names.calls.flatMap((call) => this.#protectedBy(call)))
     const comments = (chunk.comments ?? []).flatMap(({ loc }) => {
       const [line, end] = [(loc?.start.line ?? 0) - 1, loc?.end.column]
       const isAlone = loc?.start.column === 0 && text[line]?.slice(end).trim() === ''
       return isAlone && loc.end.line === loc.start.line ? [line] : []
     })
     this.#comments = new Set(comments)
+  }
+
+  #protectedBy(call: Names['calls'][number]): FunctionDeclaration[] {
+    if (call.type !== 'CallExpression') return []
+    const {
+      base,
+      arguments: [fn],
+    } = call
+    const isPcall =
+      base.type === 'Identifier' && base.name === 'pcall' && this.#names.bindingOf(base) === null
+    return isPcall && fn?.type === 'FunctionDeclaration' ? [fn] : []
   }
 
   lines(): number[] {
@@ -260,6 +274,7 @@ class Sinking {
 
   /** Null where it is more than called, or calls itself. */
   #callsOf(fn: FunctionDeclaration): Node[] | null {
+    if (this.#inPlace.has(fn)) return [fn]
     const binding = this.#names.ownerOf(fn)
     if (binding === null || binding.writes.length > 0) return null
     const isCalled = (read: Node): boolean => this.#names.calls.some(({ base }) => base === read)

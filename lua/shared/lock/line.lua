@@ -86,11 +86,11 @@ local function hand_over(keys, lock, ticket, behind)
   if together then
     message = message .. '\n' .. first_message(behind, lease_ms)
   end
+  drop_ticket(keys, ticket)
   if not notify_owner(keys, lock, ticket, { token, expires_at_ms, message }) then
+    put_back(keys, ticket)
     return 'unnotified'
   end
-  -- Where the right is missing it stays, and is granted a lease that its process gives back.
-  redis.pcall('ZREM', keys.queue, ticket.text)
   if is_offer and is_behind then
     call_other(keys, lock, process_of(ticket), lease_ms)
   end

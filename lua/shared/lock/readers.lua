@@ -95,14 +95,14 @@ local function let_in(keys, lock, ticket)
     return false
   end
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
-  try_to_drop(keys, lock)
+  drop_ticket(keys, ticket)
   local expires_at_ms = add_reader(keys, lock, ticket, offered_ms(lock, ticket, heard))
   local message = string.format('granted %s %s %.0f %.0f', ticket.id, lock.token, expires_at_ms, lock.now_ms)
   save_lock(keys.state, lock)
   if publish_to(ticket, message, lock.how) then
-    drop_ticket(keys, ticket)
     return 'granted'
   end
+  put_back(keys, ticket)
   forget_reader(keys, lock.token)
   lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms = mode, id, holder, token, ended_ms
   return 'unnotified'

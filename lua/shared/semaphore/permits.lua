@@ -112,8 +112,10 @@ local function semaphore_kept_ms(semaphore)
   return string.format('%.0f', left_ms + kept_ms)
 end
 
+-- `is_saved`: whether nothing has changed since. Removing permits, and the end of the line, clear it.
 local function save_semaphore(keys, semaphore)
   redis.call('SET', keys.state, semaphore_text(semaphore), 'PX', semaphore_kept_ms(semaphore))
+  semaphore.is_saved = true
 end
 
 -- As `save_semaphore`, for a call that releases something: its first write is one that a full server accepts.
@@ -149,6 +151,7 @@ local function forget_permits(keys, semaphore, tokens)
   redis.call('ZREM', keys.permits, '')
   redis.call('HDEL', keys.ids, unpack(fields))
   redis.call('ZREM', keys.permits, unpack(tokens))
+  semaphore.is_saved = false
   return forgotten
 end
 
