@@ -112,9 +112,12 @@ test.each(pairs)(
 
     const large = one.run(callOf(scriptOf('return #ARGV[1]'), ['a'], ['x'.repeat(size)]))
     const small = other.run(callOf(ECHO, ['a'], ['behind']))
+    // As before its first script.
+    const info = other.info()
 
     expect(await large).toBe(size)
     expect(await small).toBe('behind')
+    expect(await info).toHaveProperty('version')
   },
   30_000,
 )

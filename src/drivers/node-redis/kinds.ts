@@ -6,6 +6,7 @@ import {
   type NodeClient,
   quit,
   type SendOptions,
+  sharedBy,
   type SentinelClient,
 } from './client.ts'
 import { ClusterConnections } from './cluster.ts'
@@ -82,7 +83,7 @@ class SingleConnection implements Connections {
   }
 
   placeOf(): object {
-    return this.#client
+    return sharedBy(this.#client)
   }
 
   nodeOf(): Promise<NodeClient> {

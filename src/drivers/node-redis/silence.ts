@@ -1,7 +1,7 @@
 // Detects and ends silent connections of node-redis.
 
 import type { WatchedConnections } from '../wire/watched-connections.ts'
-import { connectsAgain, type NodeClient, replace } from './client.ts'
+import { connectsAgain, type NodeClient, replace, sharedBy } from './client.ts'
 import type { Connections } from './connections.ts'
 import { openLine } from './line.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
@@ -16,7 +16,7 @@ const PATIENCE_WHERE_LARGE = 60
 export function listenTo(connections: Connections): WatchedConnections<NodeClient> {
   return {
     patience: PATIENCE_WITH_GREETING,
-    placeOf: ({ key, node }) => node ?? connections.placeOf(key),
+    placeOf: ({ key, node }) => (node === undefined ? connections.placeOf(key) : sharedBy(node)),
     over: async (run) => {
       const node = await nodeOf(connections, run)
       const isConnected = node?.isReady === true || (node !== undefined && connections.isGreeting(node))
