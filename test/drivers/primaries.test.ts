@@ -7,6 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { callOf, failureOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { ask, until } from '../servers/ask.ts'
+import { startCluster } from '../servers/cluster.ts'
+import { startProxy } from '../servers/proxy.ts'
 import { startRedis } from '../servers/redis.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
 import { HOST, waysToOpen } from './client.ts'
@@ -120,4 +122,26 @@ test('behind one address, clients of an old primary that is now a replica reconn
   await ask(old.port, 'REPLICAOF', HOST, next.port)
 
   expect(await writeAll(all, next.port)).toEqual(all.map(() => 'after'))
+})
+
+test('behind one address, clients of a primary of a cluster that is now a replica reconnect', async () => {
+  const cluster = await startCluster({ masters: 1, replicasPerMaster: 1 })
+  const proxy = await startProxy(cluster.ports[0] ?? 0)
+  onTestFinished(async () => {
+    await proxy.stop()
+    await cluster.stop()
+  })
+  const all = await openAll(
+    singles.map(
+      ([, open]) =>
+        () =>
+          open(proxy.port),
+    ),
+  )
+
+  await cluster.switchover(0)
+  const next = await cluster.ownerOf(0)
+  proxy.leadTo(next)
+
+  expect(await writeAll(all, next)).toEqual(all.map(() => 'after'))
 })

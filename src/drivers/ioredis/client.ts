@@ -119,7 +119,8 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
  */
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
   if (isCluster(client) || typeof client.options.retryStrategy !== 'function') return null
-  const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY']
+  // A replica of a cluster answers MOVED.
+  const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY', 'MOVED']
   const isSign = (error: Error): boolean => isRefusal(error, ...words)
   return new PrimarySearch(isSign, () => {
     if (client.status === 'ready') client.disconnect(true)

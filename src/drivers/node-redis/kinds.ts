@@ -41,8 +41,9 @@ class SingleConnection implements Connections {
     return this.#greetings.isDue(this.#client)
   }
 
+  /** A replica of a cluster answers MOVED. */
   isAstray(error: Error): boolean {
-    return this.#connectsAgain && isRefusal(error, 'READONLY')
+    return this.#connectsAgain && isRefusal(error, 'READONLY', 'MOVED')
   }
 
   findPrimary(): Promise<void> {
