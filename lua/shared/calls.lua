@@ -35,11 +35,12 @@ local function recall(record, call_id)
 end
 
 -- `added`: number of fields added by the record of this call. When one is added, others are dropped, because a caller
--- may live for one call; a few do no harm. Long-lived callers gradually drop the rest.
+-- may live for one call; a few do no harm. Long-lived callers gradually drop the rest, with one of 17 calls: their numbers
+-- may be shared with other structures in turn, so that this one gets only each second, or each fourth.
 local function forget_old_calls(calls, call_id, added, now_ms)
   local held = added > 0 and redis.pcall('HLEN', calls)
   local is_one_more = type(held) == 'number' and held > 16
-  if not is_one_more and call_id.call % 16 ~= 0 then
+  if not is_one_more and call_id.call % 17 ~= 16 then
     return
   end
   -- Two records, and up to three other fields.

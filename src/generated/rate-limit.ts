@@ -708,7 +708,7 @@ if h then
 keep_for(a,h)
 end
 local i=b.exists and not b.record
-if g~=''and(i or d%16==0)then
+if g~=''and(i or d%17==16)then
 local function forget_old_fields(a,b)
 drop_over(a,5,function(c,d)
 if string.find(d,'^refunded:')then
@@ -787,7 +787,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of concurrency limits).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', 'd4b7382acedc1b84e89d9c7d94ff6194ae08230e', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/abandon', 'b3a0005c5974f3622f1af0a72f31a9f4e7d8e084', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 52, 27, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 36, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -969,7 +969,7 @@ export type RefundAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', 'b6efb383e7f124d1ae644b2ae53e69c942425219', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', 'b44a91cdece02e44b60d8a0092df679ce1de9835', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 76, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 4, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1031,7 +1031,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', '8cc27fd62942edb0938edebbc1fd8923683e4256', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/release', 'b456ad95e0f06670b2ea88571af9793613d8eb54', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 57, 22, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 31, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1141,7 +1141,7 @@ export type TakeAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', 'e6b5941ebdcc4d0b30e71b8dea5c01489e984936', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', '3c57b885703aaf746a50e2105340eab55e54dbc6', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 51, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 97, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 76, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 57, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 79, 18, 103, 7, 52, 5, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

@@ -62,7 +62,7 @@ end
 local function budget_of(a,b)
 return{elements=a,bytes=4194304+(b or 0)}
 end` }
-export const sharedCalls: LuaText = { file: 'lua/shared/calls', taken: [23, 8, -14, 3, 11, 4, 16, 2, -40, 3, 37, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
+export const sharedCalls: LuaText = { file: 'lua/shared/calls', taken: [23, 8, -14, 3, 11, 4, 17, 2, -41, 3, 38, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
 if not a then
 return nil
 end
@@ -86,7 +86,7 @@ local f=redis.call('HSET',a,c,call_record(b,d,e))
 local function forget_old_calls(a,b,c,d)
 local e=c>0 and redis.pcall('HLEN',a)
 local f=type(e)=='number'and e>16
-if not f and b%16~=0 then
+if not f and b%17~=16 then
 return
 end
 drop_over(a,5,function(g)
