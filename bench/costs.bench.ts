@@ -1,4 +1,5 @@
-// Question: how long does one script call keep the server busy, and how many bytes does it answer, whatever the structure holds?
+// Question: how long does one script call keep the server busy, how many bytes does it answer, and how many does a call
+// write to the append-only file and to replicas, whatever the structure holds?
 // Expectation: no call above ten milliseconds, but those that carry large payloads: about a millisecond for each mebibyte.
 // PERILUNE_STRUCTURES names some: `queue,feed`.
 
@@ -10,6 +11,7 @@ import { allUses } from '../test/faults/uses/use.ts'
 import type { CostWork } from './costs/cost-work.ts'
 import { largeWorks } from './costs/large.ts'
 import { manyWorks } from './costs/many.ts'
+import { bytesOfTime, fileSize, keepFile } from './costs/append-only-file.ts'
 import { measured, TIMES } from './costs/measured-driver.ts'
 import type { Bench } from './harness/bench.ts'
 import { builtLibrary } from './harness/built.ts'
@@ -34,7 +36,9 @@ export function proofs(tables: readonly Table[], about: string): Record<string, 
 
 Written by \`npm run bench -- costs --write-results\`. Each row is a call on a structure that holds so many elements, in the
 named state. For each call the table gives the script that keeps the processor of the server busy the longest, its time in
-milliseconds, and the bytes that it answers. Rows above ${GOAL_MS} ms also stand in a table of their own.
+milliseconds, and the bytes that it answers. Rows above ${GOAL_MS} ms also stand in a table of their own, and so do the
+bytes that a call as a whole writes to the append-only file and sends to each replica. That table leaves out calls that
+write nothing.
 
 Every row is bounded: from the second to the third column a structure grows a hundredfold (a thousand jobs: tenfold), and
 no time grows like that. A call takes at most 1,000 elements, and a script reads at most 5 MiB of payloads. Rows above
@@ -54,6 +58,7 @@ interface Cost {
 
 export async function run(bench: Bench): Promise<void> {
   const wanted = process.env['PERILUNE_STRUCTURES']?.split(',')
+  await keepFile(bench.port)
   const uses = await allUses()
   const works: CostWork[] = uses.flatMap(({ structure, works: own }) =>
     own.map((work) => ({ structure, ...work })),
@@ -65,6 +70,12 @@ export async function run(bench: Bench): Promise<void> {
   await report(bench, 'by mebibytes', largeWorks.filter(isWanted), bench.quick ? [1] : LARGE_SIZES)
 }
 
+/** What one call costs, by script, and the bytes that all its scripts write. */
+interface Measured {
+  readonly costs: Map<string, Cost>
+  readonly written: number
+}
+
 async function report(
   bench: Bench,
   title: string,
@@ -72,8 +83,15 @@ async function report(
   sizes: readonly number[],
 ): Promise<void> {
   const rows: Row[] = []
-  for (const work of works) rows.push(...(await rowsOf(bench, work, sizes)))
+  const writes: Row[] = []
+  for (const work of works) {
+    const bySize: Measured[] = []
+    for (const size of sizes) bySize.push(await least(bench, work, size))
+    rows.push(...rowsOf(work, sizes, bySize))
+    if (bySize.some(({ written }) => written > 0)) writes.push(writesOf(work, sizes, bySize))
+  }
   bench.report(title, rows)
+  bench.report(`${title}, bytes written by a call`, writes)
   const over = rows.filter((row) => Object.entries(row).some(([column, value]) => isOver(column, value)))
   bench.report(`${title}, above ${GOAL_MS} ms`, over)
 }
@@ -82,37 +100,44 @@ function isOver(column: string, value: Row[string]): boolean {
   return column.startsWith('ms') && typeof value === 'number' && value > GOAL_MS
 }
 
-async function rowsOf(bench: Bench, work: CostWork, sizes: readonly number[]): Promise<Row[]> {
-  const bySize: Map<string, Cost>[] = []
-  for (const size of sizes) bySize.push(await least(bench, work, size))
-  const scripts = [...new Set(bySize.flatMap((costs) => [...costs.keys()]))]
+function writesOf(work: CostWork, sizes: readonly number[], bySize: readonly Measured[]): Row {
+  const cells = sizes.map((size, at) => [`written at ${size}`, bySize[at]?.written ?? Number.NaN] as const)
+  return { variant: nameOf(work), ...Object.fromEntries(cells) }
+}
+
+function rowsOf(work: CostWork, sizes: readonly number[], bySize: readonly Measured[]): Row[] {
+  const scripts = [...new Set(bySize.flatMap(({ costs }) => [...costs.keys()]))]
   return scripts.map((script) => {
     const cells = sizes.flatMap((size, at) => {
-      const { ms, bytes } = bySize[at]?.get(script) ?? { ms: Number.NaN, bytes: Number.NaN }
+      const { ms, bytes } = bySize[at]?.costs.get(script) ?? { ms: Number.NaN, bytes: Number.NaN }
       return [
         [`ms at ${size}`, ms],
         [`bytes at ${size}`, bytes],
       ]
     })
-    return { variant: `${work.structure}: ${work.what}`, script, ...Object.fromEntries(cells) }
+    return { variant: nameOf(work), script, ...Object.fromEntries(cells) }
   })
 }
 
+function nameOf({ structure, what }: CostWork): string {
+  return `${structure}: ${what}`
+}
+
 /** Of several tries, where one is over the goal. */
-async function least(bench: Bench, work: CostWork, size: number): Promise<Map<string, Cost>> {
-  let costs = await measure(bench, work, size)
+async function least(bench: Bench, work: CostWork, size: number): Promise<Measured> {
+  let { costs, written } = await measure(bench, work, size)
   for (let again = 0; again < AGAIN && [...costs.values()].some(({ ms }) => ms > GOAL_MS); again++) {
     const other = await measure(bench, work, size)
     const both = [...costs].map(([script, cost]) => {
-      const ms = Math.min(cost.ms, other.get(script)?.ms ?? cost.ms)
+      const ms = Math.min(cost.ms, other.costs.get(script)?.ms ?? cost.ms)
       return [script, { ...cost, ms }] as const
     })
     costs = new Map(both)
   }
-  return costs
+  return { costs, written }
 }
 
-async function measure(bench: Bench, work: CostWork, size: number): Promise<Map<string, Cost>> {
+async function measure(bench: Bench, work: CostWork, size: number): Promise<Measured> {
   const client = new Redis(bench.port)
   const built = await builtLibrary()
   const costs = new Map<string, Cost>()
@@ -131,15 +156,20 @@ async function measure(bench: Bench, work: CostWork, size: number): Promise<Map<
     await client.flushall()
     await redis.preload()
     const call = await work.prepare({ redis, driver, client, namespace: 'costs', name: randomUUID() }, size)
+    const before = await fileSize(client)
     isMeasuring = true
     await call()
-    for (const line of await client.lrange(TIMES, 0, -1)) {
+    const after = await fileSize(client)
+    const times = await client.lrange(TIMES, 0, -1)
+    for (const line of times) {
       const [script = '', seconds] = line.split(' ')
       note(script, { ms: Number(seconds) * 1000 })
     }
-    return costs
+    const ofTimes = times.reduce((sum, line) => sum + bytesOfTime(line), 0)
+    return { costs, written: after - before - ofTimes }
   } catch (error) {
-    return new Map([[firstLine(error), { ms: Number.NaN, bytes: Number.NaN }]])
+    const failed = { ms: Number.NaN, bytes: Number.NaN }
+    return { costs: new Map([[firstLine(error), failed]]), written: Number.NaN }
   } finally {
     isMeasuring = false
     await redis.close()
