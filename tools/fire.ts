@@ -1,10 +1,11 @@
 // `npm run fire`: every topology, client and fault under all structures, judged by what the processes wrote down. One run:
 // `npm run fire -- --topology cluster --client node-redis --structure lock --fault failover --seed 7`. The whole table
-// writes docs/proof/fire.md, and so does a part of it with `--page`.
+// writes docs/proof/fire.md, and so does a part of it with `--page`. The table takes hours: `--continue FILE` keeps the
+// outcome of each run in that file, and does not repeat those that it has.
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { replayOf } from '../test/fire/cell.ts'
+import { type Cell, replayOf } from '../test/fire/cell.ts'
 import { pageOf } from '../test/fire/page.ts'
 import type { Verdict } from '../test/fire/run.ts'
 import { Stages } from '../test/fire/stages.ts'
@@ -13,7 +14,7 @@ import { buildPrograms } from '../test/programs/build.ts'
 import { explain, readArguments } from './arguments.ts'
 
 const USAGE =
-  'npm run fire -- [--topology cluster] [--client ioredis] [--structure lock,queue] [--fault cut] [--seed 7 | --seeds 5] [--keep] [--page]'
+  'npm run fire -- [--topology cluster] [--client ioredis] [--structure lock,queue] [--fault cut] [--seed 7 | --seeds 5] [--keep] [--page] [--continue FILE]'
 
 const text = { type: 'string' } as const
 const { values } = readArguments(USAGE, {
@@ -26,6 +27,7 @@ const { values } = readArguments(USAGE, {
     seeds: { type: 'string', default: '5' },
     keep: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
+    continue: text,
   },
 })
 const { topology, client, structure, fault } = values
@@ -76,14 +78,25 @@ function writePage(): void {
   writeFileSync(join(folder, 'fire.md'), pageOf(verdicts, { command, planned: all.length }))
 }
 
+/** The outcomes that the file has. */
+function keptVerdicts(): Verdict[] {
+  const file = values.continue
+  if (file === undefined || !existsSync(file)) return []
+  return JSON.parse(readFileSync(file, 'utf8')) as Verdict[]
+}
+
 const all = cells()
 const removePrograms = await buildPrograms()
 const stages = new Stages()
-const verdicts: Verdict[] = []
+const verdicts = keptVerdicts()
+const isKept = (cell: Cell): boolean =>
+  verdicts.some((verdict) => JSON.stringify(verdict.cell) === JSON.stringify(cell))
 for (const cell of all) {
+  if (isKept(cell)) continue
   const verdict = await stages.run(cell, { keeps: values.keep })
   tell(verdict)
   verdicts.push(verdict)
+  if (values.continue !== undefined) writeFileSync(values.continue, JSON.stringify(verdicts))
   if (isWhole || values.page) writePage()
 }
 await stages.stop()
