@@ -11,6 +11,7 @@ import { patiently } from './sink-calls.ts'
 import type { KeptRefusals, NoteRefused } from './refusals.ts'
 import type { Applied, Batch, Refusal } from './sink.ts'
 import { sinkInTime } from './sink-calls.ts'
+import { PendingAtStart, type Sealed } from './pending-at-start.ts'
 import { enterEpoch, noteEpoch, type CountersPartition, type CountersSource } from './source.ts'
 
 /** What a flush has written to the database. */
@@ -25,8 +26,6 @@ export interface FlushLimits {
   readonly patienceMs: number
   readonly signal?: AbortSignal | undefined
 }
-
-type Sealed = Extract<SealAnswer, { status: 'sealed' }>
 
 const FIRST_PAUSE_MS = 20
 const LONGEST_PAUSE_MS = 500
@@ -76,14 +75,9 @@ export async function flushPartition(
   note: NoteRefused,
 ): Promise<Flushed> {
   let [batches, counters] = [0, 0]
-  let began = Infinity
-  // Of the first answer: the increments that arrive while its batch settles are for the next flush.
-  const isLater = (sealed: Sealed): boolean => {
-    began = Math.min(began, sealed.nowMs)
-    return isFrom(sealed, began)
-  }
+  const pending = new PendingAtStart(partition)
   for (;;) {
-    const sealed = await sealSettled(source, partition, limits, isLater)
+    const sealed = await sealSettled(source, partition, limits, pending)
     if (sealed === null) return { batches, counters }
     const left = await commit(source, partition, sealed, limits)
     if (left === null) continue
@@ -93,20 +87,12 @@ export async function flushPartition(
   }
 }
 
-/**
- * Whether all its increments are from after `began`. A time later than now is from before the server's clock stepped
- * back.
- */
-function isFrom({ sealedMs, nowMs }: Sealed, began: number): boolean {
-  return sealedMs > began && sealedMs <= nowMs
-}
-
 /** A sealed batch that Redis cannot lose any more; null if nothing is pending, or only what is later. */
 async function sealSettled(
   source: CountersSource,
   partition: CountersPartition,
   limits: FlushLimits,
-  isLater: (sealed: Sealed) => boolean,
+  pending: PendingAtStart,
 ): Promise<Sealed | null> {
   const { settle, terms } = source
   for (let known = ''; ; ) {
@@ -120,9 +106,10 @@ async function sealSettled(
       continue
     }
     if (answer.epoch !== partition.epoch) enterEpoch(source, partition, answer.epoch)
-    if (isLater(answer)) return null
     // If the batch is still there after two fsync periods, it was written to disk, even if Redis restarted in between.
-    if (settle === null || answer.batch === known) return answer
+    if (answer.batch === known) return answer
+    if (!(await pending.includes(answer))) return null
+    if (settle === null) return answer
     known = answer.batch
     await settle(limits.signal)
   }
