@@ -65,7 +65,13 @@ class NodeRedisDriver implements Driver {
     this.#connections = connections
     this.address = connections.target
     const isAstray = (error: Error): boolean => connections.isAstray(error)
-    this.#search = new PrimarySearch(isAstray, () => this.#holdUntil(connections.findPrimary()))
+    const find = (): void => this.#holdUntil(connections.findPrimary())
+    const look = (error: Error): void => {
+      const asked = connections.askRole(error)
+      if (asked === null) find()
+      else void asked.then((is) => (is ? find() : undefined))
+    }
+    this.#search = new PrimarySearch(isAstray, look, connections.longestPauseMs)
     const lines = new NodeRedisLines(connections, {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),

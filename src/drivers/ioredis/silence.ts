@@ -1,7 +1,7 @@
 // Detects and ends silent connections of ioredis.
 
 import type { Cluster, Redis } from 'ioredis'
-import { isCluster, nodeAt, ownerOf } from './client.ts'
+import { isCluster, nodeAt, ownerOf, reconnects } from './client.ts'
 import { openLine } from './line.ts'
 import type { WatchedConnections } from '../wire/watched-connections.ts'
 import type { PendingRun } from '../wire/pending-runs.ts'
@@ -40,7 +40,7 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
 
 /** Undefined for a client that would not reconnect: its connection is left alone. */
 function nodeOf(client: Redis | Cluster, { key, node }: PendingRun<Redis>): Redis | undefined {
-  if (!isCluster(client)) return typeof client.options.retryStrategy === 'function' ? client : undefined
+  if (!isCluster(client)) return reconnects(client) ? client : undefined
   if (node !== undefined) return client.nodes('master').find((each) => each === node)
   return key === '' ? undefined : nodeAt(client, ownerOf(client, key))
 }

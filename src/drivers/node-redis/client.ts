@@ -81,8 +81,22 @@ export interface SentinelClient extends Emitter {
 }
 
 /** Equal for a client and its views (`withTypeMapping`, `withCommandOptions`), which share its connections. */
-export function sharedBy(client: object): object {
-  return '_self' in client && client._self instanceof Object ? client._self : client
+export function sharedBy<Client extends object>(client: Client): Client {
+  return '_self' in client && client._self instanceof Object ? (client._self as Client) : client
+}
+
+const listenable = new WeakSet<object>()
+
+/**
+ * Where to listen to a client. `createClient` and views return objects that inherit the listeners from one client, but
+ * count only those that were added through themselves: when that number falls to zero, Node forgets all. So this one,
+ * which emits the events, keeps a listener for ever.
+ */
+export function emitterOf<Client extends Emitter>(client: Client): Client {
+  const own = sharedBy(client)
+  if (!listenable.has(own)) own.on('perilune', () => undefined)
+  listenable.add(own)
+  return own
 }
 
 /** Clients whose connection is being closed, each with the end of that. */
@@ -103,14 +117,15 @@ export function quit(node: NodeClient): Promise<void> {
 }
 
 function quitOnce(node: NodeClient): Promise<void> {
+  const own = emitterOf(node)
   return new Promise((resolve) => {
     const gone = (): void => {
-      node.off('error', gone)
-      node.off('end', gone)
+      own.off('error', gone)
+      own.off('end', gone)
       resolve()
     }
-    node.on('error', gone)
-    node.on('end', gone)
+    own.on('error', gone)
+    own.on('end', gone)
     // The answer proves nothing: it may belong to another call.
     node.sendCommand(['QUIT']).catch(() => undefined)
   })
@@ -138,7 +153,16 @@ export async function replace(node: NodeClient): Promise<void> {
   if (!node.isOpen) node.connect().catch(() => undefined) // it keeps retrying by itself, and reports to its user
 }
 
+const strategies = new WeakMap<object, boolean>()
+
+/** Whether the client would reconnect by itself, by the first answer of its `reconnectStrategy`. */
 export function connectsAgain({ options }: NodeClient): boolean {
   const socket = options?.socket ?? {}
-  return !('reconnectStrategy' in socket) || socket.reconnectStrategy !== false
+  if (!('reconnectStrategy' in socket)) return true
+  const { reconnectStrategy: strategy } = socket
+  if (typeof strategy !== 'function') return strategy !== false
+  const known =
+    strategies.get(strategy) ?? typeof strategy(0, new Error('the connection was lost')) === 'number'
+  strategies.set(strategy, known)
+  return known
 }

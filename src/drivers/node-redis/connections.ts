@@ -1,6 +1,6 @@
 // What the three kinds of clients offer the driver.
 
-import type { Emitter, NodeClient, SendOptions } from './client.ts'
+import { type Emitter, emitterOf, type NodeClient, type SendOptions } from './client.ts'
 import type { OnGreeting } from './greetings.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
@@ -14,6 +14,10 @@ export interface Connections {
   readonly writesAtOnce: boolean
   /** Whether this error of a call shows that the client may use the wrong servers, or none. */
   isAstray(error: Error): boolean
+  /** Whether the server that answered this is a replica; null if its answer says enough. */
+  askRole(error: Error): Promise<boolean> | null
+  /** Of the growing pauses between two searches for the primary. */
+  readonly longestPauseMs: number
   /**
    * Finds the primary again, or reconnects: the address may lead to another server. Resolves when calls may be sent
    * again.
@@ -44,6 +48,7 @@ export interface Connections {
 
 /** Returns a function that stops listening. */
 export function listen(client: Emitter, event: string, onEvent: () => void): () => void {
-  client.on(event, onEvent)
-  return () => void client.off(event, onEvent)
+  const own = emitterOf(client)
+  own.on(event, onEvent)
+  return () => void own.off(event, onEvent)
 }

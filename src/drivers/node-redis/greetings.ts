@@ -2,7 +2,7 @@
 // them without a limit. It exposes them through events only.
 
 import { errorMonitor } from 'node:events'
-import type { NodeClient } from './client.ts'
+import { emitterOf, type NodeClient } from './client.ts'
 
 /** With `errorMonitor` instead of `error`, an unhandled error still ends the process, as usual for node-redis. */
 const ENDS = ['ready', errorMonitor, 'reconnecting', 'end']
@@ -25,8 +25,9 @@ class Greeting {
     this.#client = client
     this.#onGreeting = onGreeting
     this.#wasReady = client.isReady
-    client.on('connect', this.#begin)
-    for (const event of ENDS) client.on(event, this.#end)
+    const emitter = emitterOf(client)
+    emitter.on('connect', this.#begin)
+    for (const event of ENDS) emitter.on(event, this.#end)
   }
 
   get isDue(): boolean {
@@ -34,8 +35,9 @@ class Greeting {
   }
 
   forget(): void {
-    this.#client.off('connect', this.#begin)
-    for (const event of ENDS) this.#client.off(event, this.#end)
+    const emitter = emitterOf(this.#client)
+    emitter.off('connect', this.#begin)
+    for (const event of ENDS) emitter.off(event, this.#end)
     this.#end()
   }
 

@@ -12,7 +12,12 @@ import {
 import { ClusterConnections } from './cluster.ts'
 import { type Connections, listen } from './connections.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
-import { isRefusal } from '../wire/primary-search.ts'
+import {
+  isRefusal,
+  isReplica,
+  LONGEST_PAUSE_MS,
+  LONGEST_PAUSE_OF_ADDRESS_MS,
+} from '../wire/primary-search.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
@@ -23,6 +28,7 @@ export function connectionsOf(client: NodeClient | ClusterClient | SentinelClien
 
 class SingleConnection implements Connections {
   readonly cluster = false
+  readonly longestPauseMs: number = LONGEST_PAUSE_OF_ADDRESS_MS
   readonly #client: NodeClient
   readonly #connectsAgain: boolean
   readonly #greetings = new Greetings()
@@ -38,12 +44,15 @@ class SingleConnection implements Connections {
   }
 
   isGreeting(): boolean {
-    return this.#greetings.isDue(this.#client)
+    return this.#greetings.isDue(sharedBy(this.#client))
   }
 
-  /** A replica of a cluster answers MOVED. */
   isAstray(error: Error): boolean {
     return this.#connectsAgain && isRefusal(error, 'READONLY', 'MOVED')
+  }
+
+  askRole(error: Error): Promise<boolean> | null {
+    return isRefusal(error, 'MOVED') ? isReplica(this.#client.sendCommand(['INFO', 'replication'])) : null
   }
 
   findPrimary(): Promise<void> {
@@ -92,7 +101,7 @@ class SingleConnection implements Connections {
   }
 
   watch(onChange: () => void, onGreeting: OnGreeting): () => void {
-    this.#greetings.watch([this.#client], onGreeting)
+    this.#greetings.watch([sharedBy(this.#client)], onGreeting)
     const stop = listen(this.#client, 'ready', onChange)
     return () => {
       stop()
@@ -103,6 +112,7 @@ class SingleConnection implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
+  readonly longestPauseMs: number = LONGEST_PAUSE_MS
   readonly target = 'the primary of Sentinels'
   readonly writesAtOnce = true // it waits for a primary itself before it queues a command
   readonly #client: SentinelClient
@@ -113,6 +123,10 @@ class SentinelConnections implements Connections {
 
   isAstray(error: Error): boolean {
     return isRefusal(error, 'NOREPLICAS') // node-redis itself reacts to READONLY
+  }
+
+  askRole(): null {
+    return null
   }
 
   /** On this error node-redis asks the Sentinels and then runs the function again. */

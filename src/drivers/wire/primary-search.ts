@@ -5,7 +5,10 @@
 import { ServerReplyError } from '../../driver.ts'
 
 const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 30_000
+/** Of a client that asks Sentinels: its server may lack replicas for hours, and serve reads. */
+export const LONGEST_PAUSE_MS = 30_000
+/** Of a client with one address, which may lead to the new primary at any time. */
+export const LONGEST_PAUSE_OF_ADDRESS_MS = 2000
 /**
  * Calls are retried four times a second: after this long without a rejection, the next one belongs to another failover.
  */
@@ -13,15 +16,21 @@ const QUIET_MS = 1000
 
 export class PrimarySearch {
   readonly #isSign: (error: Error) => boolean
-  readonly #look: () => void
+  readonly #look: (error: Error) => void
+  readonly #longestPauseMs: number
   #pauseMs = FIRST_PAUSE_MS
   #lookedAt = -Infinity
   #refusedAt = -Infinity
 
   /** `isSign`: whether an error suggests a failover. `look` is called at once for the first such error. */
-  constructor(isSign: (error: Error) => boolean, look: () => void) {
+  constructor(
+    isSign: (error: Error) => boolean,
+    look: (error: Error) => void,
+    longestPauseMs: number = LONGEST_PAUSE_MS,
+  ) {
     this.#isSign = isSign
     this.#look = look
+    this.#longestPauseMs = longestPauseMs
   }
 
   /** Notes the error of a failed call. */
@@ -32,13 +41,22 @@ export class PrimarySearch {
     this.#refusedAt = now
     if (isAnother) this.#pauseMs = FIRST_PAUSE_MS
     else if (now - this.#lookedAt < this.#pauseMs) return
-    else this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+    else this.#pauseMs = Math.min(this.#pauseMs * 2, this.#longestPauseMs)
     this.#lookedAt = now
-    this.#look()
+    this.#look(error)
   }
 }
 
 /** Whether the server rejected the call with one of these error codes. */
 export function isRefusal(error: Error, ...words: readonly string[]): boolean {
   return error instanceof ServerReplyError && words.includes(error.word)
+}
+
+/**
+ * Whether MOVED came from a replica of a cluster, by its answer to `INFO replication`. A primary answers MOVED for keys of
+ * others: it serves all its own keys, so the client stays. Also false if the user may not ask.
+ */
+export async function isReplica(info: Promise<unknown>): Promise<boolean> {
+  const text = await info.catch(() => '')
+  return /^role:slave\b/m.test(String(text))
 }
