@@ -17,7 +17,6 @@ end
 local expires_at_ms = feed.now_ms + lease_ms
 -- Commands that free memory come first, so that this works when the server is out of memory.
 redis.call('HDEL', keys.work, '')
-redis.call('ZADD', keys.leases, expires_at_ms, token)
 local records = { lease_field(token), lease_ms }
 local prolonged = prolong_entries(keys, feed, work_of(keys, token), expires_at_ms + grace_ms)
 for _, entry in ipairs(prolonged) do
@@ -33,4 +32,6 @@ if must_move(feed) then
   move_all(keys, feed)
 end
 save_feed(keys.meta, feed)
+-- Last: an extension that a missing right refuses must not have shortened the lease.
+redis.call('ZADD', keys.leases, expires_at_ms, token)
 return { 'extended', expires_at_ms }

@@ -55,10 +55,10 @@ if fits then
     serve_shared(keys, lock, '')
   end
   local token = tonumber(redis.call('HGET', keys.reader_ids, 'i' .. id))
+  save_reader(keys, lock)
   if ended then
     forget_reader(keys, ended)
   end
-  save_lock(keys.state, lock)
   return { 'granted', token, expires_at_ms, now_ms }
 end
 -- The attempt may just have been let in with those before it.

@@ -8,12 +8,18 @@ local leases, leases_at = ARGV, 1 -- repeated (token:integer lease_ms:integer): 
 
 local semaphore = try(open_semaphore(keys.state, clock_us()))
 local now_ms = semaphore.now_ms
-local ends, any, soonest_moved = {}, false, false
+local ends, any, soonest_moved, is_tried = {}, false, false, false
 for at = leases_at, #leases, #LEASES do
   local ends_at_ms = tonumber(redis.call('ZSCORE', keys.permits, leases[at + LEASES.token]) or 0)
   local expires_at_ms = 0
   if ends_at_ms > now_ms then
     expires_at_ms = now_ms + leases[at + LEASES.lease_ms]
+    if expires_at_ms < ends_at_ms and not is_tried then
+      -- An extension that a missing right refuses must not have shortened a lease.
+      look_ahead(keys, semaphore)
+      save_freed_semaphore(keys, semaphore)
+      is_tried = true
+    end
     soonest_moved = soonest_moved or ends_at_ms == semaphore.soonest_end_ms
     semaphore.soonest_end_ms = math.min(semaphore.soonest_end_ms, expires_at_ms)
     if not any or expires_at_ms > semaphore.last_end_ms then

@@ -18,12 +18,12 @@ local expires_at_ms = tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 if expires_at_ms <= semaphore.now_ms then
   return { 'lost' }
 end
-end_permit(keys, semaphore, token, expires_at_ms)
+local permit = end_permit(keys, semaphore, token, expires_at_ms)
 reap(keys, semaphore)
 local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
   semaphore.claim_ms = claim_ms
-  semaphore.how = { channel = channel, sharded = sharded, counted = counted }
+  semaphore.how = { channel = channel, sharded = sharded, counted = counted, may_drop = true }
   -- A right that is missing for waiters must not reject the release: its caller would believe to hold what others can get.
   is_whole, served = pcall(function()
     return serve(keys, semaphore, '')
@@ -31,6 +31,6 @@ if semaphore.last_ticket > 0 then
 end
 -- After a write that needs no memory.
 if not semaphore.is_saved then
-  save_semaphore(keys, semaphore)
+  save_without(keys, semaphore, token, expires_at_ms, permit)
 end
 return { 'released', (served == 'more' or not is_whole) and 1 or 0 }

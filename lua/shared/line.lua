@@ -41,10 +41,17 @@ local function first_two(keys)
   return first, second
 end
 
--- Before anything is granted: a call that lacks the right to it grants nothing. And before the process is notified: a
--- server that rejects a write, such as a demoted primary, must not have notified it.
 local function drop_ticket(keys, ticket)
   redis.call('ZREM', keys.queue, ticket.text)
+end
+
+-- A process is notified of a grant after all writes: a server that rejects one of them, such as a demoted primary, must
+-- not have notified it. Where the removal of its ticket comes last, its right is tried before, on nothing, once a call.
+local function try_to_drop(keys, unit)
+  if not unit.how.may_drop then
+    redis.call('ZREM', keys.queue, '')
+    unit.how.may_drop = true
+  end
 end
 
 -- Returns a ticket to its place, whose process may not be notified. Where this right is missing too, it calls again.
@@ -96,9 +103,12 @@ end
 -- many are before this one.
 local function stand_in_line(keys, unit, text)
   local last_ticket = unit.last_ticket
+  local before = redis.call('ZCARD', keys.queue)
   if redis.call('ZADD', keys.queue, 'NX', last_ticket + 1, text) == 1 then
-    local before = redis.call('ZCARD', keys.queue) - 1
-    if before == 0 or last_ticket % TICKETS_A_MOVE == 0 then
+    local moves = before == 0 or last_ticket % TICKETS_A_MOVE == 0
+    if moves and type(redis.pcall('PEXPIRE', keys.queue, QUEUE_KEPT_MS)) ~= 'number' then
+      -- Refused: the attempt is not in line.
+      redis.call('ZREM', keys.queue, text)
       redis.call('PEXPIRE', keys.queue, QUEUE_KEPT_MS)
     end
     return last_ticket + 1, before

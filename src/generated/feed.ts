@@ -438,7 +438,7 @@ return{'kept'}
 end
 redis.call('UNLINK',a)
 return{'forgotten'}` }
-const extendLua: LuaText = { file: 'lua/feed/extend', taken: [7, 3, 1, 6, 1, 18], text: `local e=ARGV[1]
+const extendLua: LuaText = { file: 'lua/feed/extend', taken: [7, 3, 1, 6, 1, 16, 1, 2], text: `local e=ARGV[1]
 local f=tonumber(ARGV[2])
 local g=tonumber(ARGV[3])
 local h,i=open_feed(a,'')if h then return h end
@@ -448,7 +448,6 @@ return{'lost'}
 end
 local j=i.now_ms+f
 redis.call('HDEL',c,'')
-redis.call('ZADD',b,j,e)
 local k={lease_field(e),f}
 local l=prolong_entries(K.expiry,i,work_of(K.claimed,K.work,e),j+g)
 for m,n in ipairs(l)do
@@ -464,6 +463,7 @@ if must_move(i)then
 move_all(K,i)
 end
 save_feed(a,i)
+redis.call('ZADD',b,j,e)
 return{'extended',j}` }
 const forgetLua: LuaText = { file: 'lua/feed/forget', taken: [7, 1, 1, 11], text: `local d=ARGV[1]
 local e,f=open_feed(a,'')if e then return e end
@@ -2614,7 +2614,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', 'df3d8ccfe8665b041b96fc31aa06cb3f6d4f8624', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 6, claimsModule, 20, 3, extendLua, 11, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 12, 1, deadModule, 72, 3, extendLua, 13, 5, stateModule, 59, 5, extendLua, 18, 4, stateModule, 180, 12, extendLua, 22, 1, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, extendLua, 23, 2, stateModule, 97, 29, extendLua, 25, 2]),
+  script: /* @__PURE__ */ linked('feed/extend', '444d355fd5f30e5de360c613579ba00c811e92be', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 5, claimsModule, 20, 3, extendLua, 10, 1, claimsModule, 118, 18, deadModule, 9, 4, 0, 9, 13, 7, extendLua, 11, 1, deadModule, 72, 3, extendLua, 12, 5, stateModule, 59, 5, extendLua, 17, 4, stateModule, 180, 12, extendLua, 21, 1, readingModule, 22, 16, stateModule, 192, 9, readingModule, 38, 2, extendLua, 22, 2, stateModule, 97, 29, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     return [

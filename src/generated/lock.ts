@@ -155,10 +155,10 @@ if v=='own'then
 serve_shared(K,o,'')
 end
 local z=tonumber(redis.call('HGET',c,'i'..d))
+save_reader(K.reader_ids,K.readers,K.state,o)
 if s then
 forget_reader(K.reader_ids,K.readers,s)
 end
-save_lock(a,o)
 return{'granted',z,y,p}
 end
 q,r=reading_of(K.reader_ids,K.readers,o,d)
@@ -180,7 +180,7 @@ if h then
 return{'queued',A,A==0 and z or 0,y,p}
 end
 return{'held',z,y}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 14, 1, 34, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 14, 1, 4, 1, 35, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -239,9 +239,14 @@ if i or x=='own'or x=='none'then
 redis.call('ZREM',b,w)
 grant_to(t,v)
 save_lock(a,t)
-if t.last_ticket>0 and not call_first(b,t,e)then
+if t.last_ticket>0 then
+local y,z=pcall(function()
+return call_first(b,t,e)
+end)
+if y and not z then
 t.last_ticket=0
 save_lock(a,t)
+end
 end
 return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
@@ -302,22 +307,25 @@ local o=parse_ticket(n)
 notify_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [6, 1, 1, 23], text: `local d,e=ARGV,1
+const extendSharedLua: LuaText = { file: 'lua/lock/extend-shared', taken: [6, 1, 1, 9, 1, 17], text: `local d,e=ARGV,1
 local f,g=open_lock(redis.call('GET',a),clock_us())if f then return f end
 local h=g.now_ms
-local i,j={},false
-for k=e,#d,2 do
-local l=0
-if
-g.mode=='s'
-and tonumber(redis.call('ZSCORE',b,d[k])or 0)>h
-then
-l=h+d[k+1]
+local i,j,k={},false,false
+for l=e,#d,2 do
+local m=0
+local n=tonumber(redis.call('ZSCORE',b,d[l])or 0)
+if g.mode=='s'and n>h then
+m=h+d[l+1]
+if m<n and not k then
+redis.call('ZRANGE',b,'-1','-1','WITHSCORES')
+save_freed_lock(a,g)
+k=true
+end
 redis.call('PEXPIRE',b,lock_kept_ms(g))
-redis.call('ZADD',b,'XX',l,d[k])
+redis.call('ZADD',b,'XX',m,d[l])
 j=true
 end
-i[#i+1]=l
+i[#i+1]=m
 end
 if j then
 g.expires_at_ms=tonumber(redis.call('ZRANGE',b,'-1','-1','WITHSCORES')[2])
@@ -493,7 +501,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 107, 3, 2, 3, -114, 3, 111, 5, 1, 6, -122, 3, 82, 15, -63, 13, 4, 28, 44, 32, -140, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 112, 3, 2, 3, -119, 3, 116, 5, 1, 6, -127, 3, 87, 15, -67, 13, 1, 5, 4, 26, 44, 32, -145, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -538,17 +546,22 @@ b.last_ticket=0
 end
 return true
 end
-local function notify_owner(a,b,c,d)
-local e,f,g,h,i=b.mode,b.id,b.holder,b.token,b.expires_at_ms
-grant(b,c.id,c.holder,d[1],d[2])
-save_freed_lock(a,b)
-b.is_saved=true
-if publish_to(c,d[3],b.how)then
+local function notify_owner(a,b,c,d,e)
+local f,g,h,i,j=c.mode,c.id,c.holder,c.token,c.expires_at_ms
+grant(c,d.id,d.holder,e[1],e[2])
+save_freed_lock(b,c)
+c.is_saved=true
+local k=type(redis.pcall('ZREM',a,d.text))=='number'
+if k and publish_to(d,e[3],c.how)then
 return true
 end
-grant(b,f,g,h,i)
-b.mode,b.is_saved=e,false
-save_freed_lock(a,b)
+grant(c,g,h,i,j)
+c.mode,c.is_saved=f,false
+save_freed_lock(b,c)
+if not k then
+drop_ticket(a,d)
+end
+put_back(a,d)
 return false
 end
 local function hand_over(a,b,c,d,e)
@@ -566,9 +579,7 @@ local n=not l and m
 if n then
 k=k..'\\n'..first_message(e,h)
 end
-drop_ticket(a,d)
-if not notify_owner(b,c,d,{i,j,k})then
-put_back(a,d)
+if not notify_owner(a,b,c,d,{i,j,k})then
 return'unnotified'
 end
 if l and m then
@@ -628,7 +639,7 @@ if d[1]then
 redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 59, 2, 1, 4, -55, 20, 6, 19, 10, 8, 1, 51, -173, 8, 41, 8], text: `local function forget_reader(a,b,c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 73, 2, 1, 4, -68, 24, 2, 6, 6, 20, 10, 8, 1, 51, -187, 8, 41, 8], text: `local function forget_reader(a,b,c)
 local d=string.match(redis.call('HGET',a,c)or'','^%S*')
 if redis.call('HGET',a,'i'..d)==c then
 redis.call('HDEL',a,'i'..d)
@@ -682,9 +693,19 @@ c.token,
 d.id..' '..d.holder
 )
 redis.call('ZADD',b,f,c.token)
-redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
-redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
+local g=c.expires_at_ms-c.now_ms+600000
+if type(redis.pcall('PEXPIRE',b,g))~='number'then
+forget_reader(a,b,c.token)
+redis.call('PEXPIRE',b,g)
+end
+redis.call('PEXPIRE',a,g)
 return f
+end
+local function save_reader(a,b,c,d)
+if redis.pcall('SET',c,lock_text(d),'PX',lock_kept_ms(d)).err then
+forget_reader(a,b,d.token)
+save_lock(c,d)
+end
 end
 local function let_in(a,b,c)
 local d=listens_here(c,b.how)
@@ -693,16 +714,17 @@ drop_ticket(a.queue,c)
 return false
 end
 local e,f,g,h,i=b.mode,b.id,b.holder,b.token,b.expires_at_ms
-drop_ticket(a.queue,c)
+try_to_drop(a.queue,b)
 local j=add_reader(a.reader_ids,a.readers,b,c,offered_ms(b,c,d))
 local k=string.format('granted %s %s %.0f %.0f',c.id,b.token,j,b.now_ms)
-save_lock(a.state,b)
+save_reader(a.reader_ids,a.readers,a.state,b)
 if publish_to(c,k,b.how)then
+drop_ticket(a.queue,c)
 return'granted'
 end
-put_back(a.queue,c)
 forget_reader(a.reader_ids,a.readers,b.token)
 b.mode,b.id,b.holder,b.token,b.expires_at_ms=e,f,g,h,i
+save_lock(a.state,b)
 return'unnotified'
 end
 for f=1,500 do
@@ -989,7 +1011,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', '451222fefb36b5499d8c22ea5d0993050dc64382', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 16, 1, stateModule, 41, 8, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 13, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 55, 18, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 15, lineModule, 45, 41, readersModule, 77, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'bd6a1bb009080a34ab8f6babee03631a8acd2520', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 16, 1, stateModule, 41, 8, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 13, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 55, 18, readersModule, 62, 26, stateModule, 73, 15, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1047,7 +1069,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', '7150f2650ca9bf9cbf53e64039ee44b9c63ce608', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 42, 3, abandonLua, 12, 5, stateModule, 41, 1, 45, 4, abandonLua, 17, 1, lineModule, 13, 3, abandonLua, 18, 3, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 26, 1, lineModule, 86, 1, 0, 10, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, stateModule, 27, 14, 55, 15, 80, 8, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, 92, 10, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, abandonLua, 27, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 35, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '2ee77c069c2fd1aa7ff7ef4886505eb38f104d5b', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 42, 3, abandonLua, 12, 5, stateModule, 41, 1, 45, 4, abandonLua, 17, 1, lineModule, 13, 3, abandonLua, 18, 3, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 26, 1, lineModule, 89, 1, 0, 10, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, stateModule, 27, 14, 55, 15, 80, 8, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, 92, 10, 106, 9, lineModule, 30, 15, sharedLine, 121, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, abandonLua, 27, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 35, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1164,7 +1186,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', '1a47181b269a2e02d62f0682adc2fe8855780f8a', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 136, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 144, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 10, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, acquireSharedLua, 38, 2, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 10, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 77, 59, acquireSharedLua, 40, 18, sharedLine, 134, 22, acquireSharedLua, 58, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'bd9d30e0c2e575c059dc1d49c59f5d0bed12b0ac', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 147, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 155, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, acquireSharedLua, 38, 1, readersModule, 62, 6, acquireSharedLua, 39, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 12, readersModule, 68, 20, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 40, 18, sharedLine, 140, 24, acquireSharedLua, 58, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1246,7 +1268,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', 'd4a55f990f95c4dbca7ecf9521eac04fb50aabd4', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 118, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireLua, 48, 5, lineModule, 86, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 118, 5, acquireLua, 57, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 59, 9, lineModule, 123, 3, acquireLua, 68, 2, lineModule, 27, 3, acquireLua, 70, 7, lineModule, 126, 9, acquireLua, 77, 2, sharedLine, 134, 22, acquireLua, 79, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '679999ba4c76c9f8988e372980255a60835985de', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 48, 5, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 10, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 57, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 61, 12, lineModule, 126, 3, acquireLua, 73, 2, lineModule, 27, 3, acquireLua, 75, 7, lineModule, 129, 9, acquireLua, 82, 2, sharedLine, 140, 24, acquireLua, 84, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1345,7 +1367,7 @@ export type ExtendSharedAnswer =
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', '43bdff0a89b1484dff24b2dce6a6c5e4fabcbe7a', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 55, 15, extendSharedLua, 4, 15, stateModule, 80, 1, 27, 14, 81, 7, extendSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', 'd5677018ce1675971155905ebddd912772a35d6f', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 27, 14, 55, 15, 80, 8, extendSharedLua, 4, 23]),
   parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1559,7 +1581,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '406911f6c53c90c381bd27d0eeb7fa26f1700bc2', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 70, 3, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 77, 59, releaseSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/release-shared', 'a21b71e4f593d2e4c28ef563ca884840e48c7bcc', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, releaseSharedLua, 19, 5]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1609,7 +1631,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '5f4e7bb2a45e092cbe7814d002456c3fee83c209', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 6, lineModule, 86, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 87, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 88, 2, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, lineModule, 45, 13, sharedLine, 121, 4, lineModule, 58, 28, sharedLine, 68, 24, lineModule, 90, 28, releaseLua, 32, 6]),
+  script: /* @__PURE__ */ linked('lock/release', '3b95a9833311c872a121d69b33319a7438529799', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 6, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, releaseLua, 32, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1656,7 +1678,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', '9e9153114edfa22bf6da02c00b63fc2e0439d5cb', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 20, sharedLine, 115, 6, stateModule, 70, 3, sharedLine, 121, 4, readersModule, 58, 19, stateModule, 73, 7, lineModule, 45, 41, readersModule, 77, 59, serveLua, 11, 3]),
+  script: /* @__PURE__ */ linked('lock/serve', 'b96354ff7cc595c956a3e48819761ff2233b4625', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

@@ -29,7 +29,7 @@ local r,s=permit_of(K.ids,K.permits,c)
 if r then
 end_permit(K.ids,K.permits,m,r,s)
 end
-local t=reap(K.ids,K.permits,m)
+local t=reap(K.ids,K.permits,K.state,m)
 local u
 if m.last_ticket>0 and(q==0 or r or t)then
 m.claim_ms=i
@@ -65,7 +65,7 @@ end
 if r then
 end_permit(K.ids,K.permits,p,r,s)
 end
-save_changed(K.state,p,reap(K.ids,K.permits,p)or r)
+save_changed(K.state,p,reap(K.ids,K.permits,K.state,p)or r)
 local t=false
 if p.resized==0 and p.limit~=e then
 p.limit=e
@@ -136,25 +136,30 @@ local o=parse_ticket(n)
 notify_process(o,'come '..o.id,g)
 end
 return{'cleared',k}` }
-const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 12, 1, 14], text: `local d,e=ARGV,1
+const extendLua: LuaText = { file: 'lua/semaphore/extend', taken: [6, 1, 1, 9, 1, 8, 1, 14], text: `local d,e=ARGV,1
 local f,g=open_semaphore(a,clock_us())if f then return f end
 local h=g.now_ms
-local i,j,k={},false,false
-for l=e,#d,2 do
-local m=tonumber(redis.call('ZSCORE',b,d[l])or 0)
-local n=0
-if m>h then
-n=h+d[l+1]
-k=k or m==g.soonest_end_ms
-g.soonest_end_ms=math.min(g.soonest_end_ms,n)
-if not j or n>g.last_end_ms then
-g.last_end_ms=math.max(g.last_end_ms,n)
+local i,j,k,l={},false,false,false
+for m=e,#d,2 do
+local n=tonumber(redis.call('ZSCORE',b,d[m])or 0)
+local o=0
+if n>h then
+o=h+d[m+1]
+if o<n and not l then
+look_ahead(b,g)
+save_freed_semaphore(a,g)
+l=true
+end
+k=k or n==g.soonest_end_ms
+g.soonest_end_ms=math.min(g.soonest_end_ms,o)
+if not j or o>g.last_end_ms then
+g.last_end_ms=math.max(g.last_end_ms,o)
 keep_permits(c,b,g)
 end
-redis.call('ZADD',b,'XX',n,d[l])
+redis.call('ZADD',b,'XX',o,d[m])
 j=true
 end
-i[#i+1]=n
+i[#i+1]=o
 end
 if j then
 if k then
@@ -210,20 +215,20 @@ local j=tonumber(redis.call('ZSCORE',b,c)or 0)
 if j<=i.now_ms then
 return{'lost'}
 end
-end_permit(K.ids,K.permits,i,c,j)
-reap(K.ids,K.permits,i)
-local k,l=true,'none'
+local k=end_permit(K.ids,K.permits,i,c,j)
+reap(K.ids,K.permits,K.state,i)
+local l,m=true,'none'
 if i.last_ticket>0 then
 i.claim_ms=e
-i.how={channel=d,sharded=f,counted=g}
-k,l=pcall(function()
+i.how={channel=d,sharded=f,counted=g,may_drop=true}
+l,m=pcall(function()
 return serve(K,i,'')
 end)
 end
 if not i.is_saved then
-save_semaphore(K.state,i)
+save_without(K.ids,K.permits,K.state,i,c,j,k)
 end
-return{'released',(l=='more'or not k)and 1 or 0}` }
+return{'released',(m=='more'or not l)and 1 or 0}` }
 const resizeLua: LuaText = { file: 'lua/semaphore/resize', taken: [9, 5, 1, 20], text: `local c=tonumber(ARGV[1])
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
@@ -235,7 +240,7 @@ i.how={channel=d,sharded=f,counted=g}
 i.limit=c
 i.resized=1
 save_semaphore(K.state,i)
-reap(K.ids,K.permits,i)
+reap(K.ids,K.permits,K.state,i)
 local j
 if i.last_ticket>0 then
 for k,l in ipairs(redis.call('ZRANGE',b,'0','999'))do
@@ -254,7 +259,7 @@ local c=tonumber(ARGV[2]or 1000)
 local d=ARGV[3]=='1'
 local e=ARGV[4]~='0'
 local f,g=open_semaphore(a,clock_us())if f then return f end
-local h=reap(K.ids,K.permits,g)
+local h=reap(K.ids,K.permits,K.state,g)
 local i
 if g.last_ticket>0 then
 g.claim_ms=c
@@ -265,7 +270,7 @@ if i or h then
 save_freed_semaphore(K.state,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 8, 2, 1, -104, 4, 69, 10, 2, 6, 13, 5, 62, 26, -206, 3, 117, 3, 13, 3, -14, 3, -95, 6, 1, 7, 1, 9, 2, 4, 66, 5, 21, 22, -112, 4, 72, 3, 1, 7, -82, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 11, -104, 4, 70, 16, 16, 7, 86, 19, -194, 6, 1, 7, 1, 9, 2, 4, 165, 8, -236, 3, 135, 3, 17, 3, -18, 3, 1, 3, 27, 28, -140, 4, 94, 3, -15, 5, 11, 7, -104, 5, 50, 11], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -314,14 +319,16 @@ end
 return d,tonumber(redis.call('ZSCORE',b,d)or 0)
 end
 local function look_ahead(a,b)
-local c=redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]
-b.soonest_end_ms=tonumber(c or 0)
-if not c then
+local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
+if c.err then
+return
+end
+b.soonest_end_ms=tonumber(c[2]or 0)
+if not c[2]then
 b.used=0
 b.last_end_ms=0
 end
 end
-local function end_permit(a,b,c,d,e)
 local function parse_permit(a)
 local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
 return{weight=tonumber(b),id=c,holder=d}
@@ -342,49 +349,32 @@ redis.call('ZREM',b,unpack(d))
 c.is_saved=false
 return g
 end
-forget_permits(a,b,c,{d})
+local function end_permit(a,b,c,d,e)
+local f=forget_permits(a,b,c,{d})[1]
 if e==c.soonest_end_ms then
 look_ahead(b,c)
 end
+return f
 end
-local function reap(a,b,c)
-if c.used==0 or c.soonest_end_ms>c.now_ms then
+local function reap(a,b,c,d)
+if d.used==0 or d.soonest_end_ms>d.now_ms then
 return false
 end
-local d=redis.call(
+local e=redis.call(
 'ZRANGEBYSCORE',
 b,
 '-inf',
-c.now_ms,
+d.now_ms,
 'WITHSCORES',
 'LIMIT',
 '0',
 1000
 )
-local e={}
-for f=1,#d,2 do
-e[#e+1]=d[f]
+local f={}
+for g=1,#e,2 do
+f[#f+1]=e[g]
 end
-if e[1]then
-for f,g in ipairs(forget_permits(a,b,c,e))do
-note_late(c,g.id,e[f],d[2*f])
-end
-end
-look_ahead(b,c)
-return true
-end
-local function fits(a,b)
-return a.used+b<=a.limit
-end
-local function next_end_in_ms(a)
-return math.max(1,a.soonest_end_ms-a.now_ms)
-end
-local function new_token(a)
-return string.format('%.0f',next_token(a.token,a.now_us))
-end
-local function last_step(a)
-return math.floor((a.last_end_ms+60000)/600000)+1
-end
+if f[1]then
 local function semaphore_text(a)
 return string.format(
 '%s %d %d %d %s %.0f %.0f %d',
@@ -411,10 +401,28 @@ local function save_semaphore(a,b)
 redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
 b.is_saved=true
 end
-local function keep_permits(a,b,c)
-local d=string.format('%.0f',last_step(c)*600000-c.now_ms)
-redis.call('PEXPIRE',b,d)
-redis.call('PEXPIRE',a,d)
+save_semaphore(c,d)
+for g,h in ipairs(forget_permits(a,b,d,f))do
+note_late(d,h.id,f[g],e[2*g])
+end
+end
+look_ahead(b,d)
+return true
+end
+local function fits(a,b)
+return a.used+b<=a.limit
+end
+local function next_end_in_ms(a)
+return math.max(1,a.soonest_end_ms-a.now_ms)
+end
+local function new_token(a)
+return string.format('%.0f',next_token(a.token,a.now_us))
+end
+local function last_step(a)
+return math.floor((a.last_end_ms+60000)/600000)+1
+end
+local function permits_kept_ms(a)
+return string.format('%.0f',last_step(a)*600000-a.now_ms)
 end
 local function add_permit(a,b,c,d,e,f,g)
 local h,i=d.used==0,last_step(d)
@@ -432,10 +440,16 @@ if type(redis.pcall('HSET',a,unpack(o)))=='table'then
 d.token,d.used=k,d.used-e.units
 d.soonest_end_ms,d.last_end_ms=l,m
 save_semaphore(c,d)
+redis.call('ZREM',b,f)
 redis.call('HSET',a,unpack(o))
 end
 if h or last_step(d)~=i then
-keep_permits(a,b,d)
+local p=permits_kept_ms(d)
+if type(redis.pcall('PEXPIRE',b,p))~='number'then
+end_permit(a,b,d,f,g)
+save_semaphore(c,d)
+end
+redis.call('PEXPIRE',a,p)
 end
 end
 local function save_freed_semaphore(a,b)
@@ -445,6 +459,11 @@ end
 local function confirm_permit(a,b,c,d,e,f)
 local g=math.max(e,c.now_ms+f)
 c.last_end_ms=math.max(c.last_end_ms,g)
+local function keep_permits(a,b,c)
+local d=permits_kept_ms(c)
+redis.call('PEXPIRE',b,d)
+redis.call('PEXPIRE',a,d)
+end
 keep_permits(a,b,c)
 redis.call('ZADD',b,'XX',g,d)
 if e==c.soonest_end_ms then
@@ -455,6 +474,17 @@ end
 local function save_changed(a,b,c)
 if c then
 save_semaphore(a,b)
+end
+end
+local function save_without(a,b,c,d,e,f,g)
+local h,i=semaphore_text(d),semaphore_kept_ms(d)
+if redis.pcall('SET',c,h,'PX',i).err then
+redis.call('ZADD',b,f,e)
+local j=g.weight..' '..g.id..' '..g.holder
+redis.call('HSET',a,e,j,'i'..g.id,e)
+redis.call('PEXPIRE',b,i)
+redis.call('PEXPIRE',a,i)
+save_semaphore(c,d)
 end
 end` }
 const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
@@ -488,12 +518,12 @@ j=j..'\\n'..first_message(d,m)
 end
 local m,n,o,p=
 b.token,b.used,b.soonest_end_ms,b.last_end_ms
-drop_ticket(a.queue,c)
+try_to_drop(a.queue,b)
 add_permit(a.ids,a.permits,a.state,b,c,h,i)
 if publish_to(c,j,b.how)then
+drop_ticket(a.queue,c)
 return l and'called'or k and'offered'or'granted'
 end
-put_back(a.queue,c)
 forget_permits(a.ids,a.permits,b,{h})
 b.token,b.used,b.soonest_end_ms,b.last_end_ms=
 m,n,o,p
@@ -619,7 +649,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', 'bf597a78e827ff3c0352a5413ba48a254a27534f', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 8, abandonLua, 18, 1, permitsModule, 56, 26, abandonLua, 19, 2, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'd2275d841c3a389f621420733a1f10544a659113', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 11, abandonLua, 18, 1, permitsModule, 59, 27, abandonLua, 19, 2, permitsModule, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 27, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 34, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 182, 1, sharedClockSteps, 0, 3, permitsModule, 118, 9, 183, 1, 105, 13, 127, 4, 184, 2, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -687,7 +717,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '52f799f8a194dcf3c3fe8632013e66f5910fabc0', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 8, acquireLua, 15, 2, permitsModule, 177, 3, 117, 3, 146, 5, 180, 7, acquireLua, 17, 1, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, acquireLua, 18, 5, permitsModule, 56, 26, acquireLua, 23, 2, permitsModule, 187, 2, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 189, 3, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 125, 1, sharedTickets, 21, 7, sharedLine, 126, 8, acquireLua, 32, 6, permitsModule, 108, 6, acquireLua, 38, 3, permitsModule, 117, 3, 146, 5, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 57, 20, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 3, 151, 22, sharedLine, 121, 4, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 114, 3, acquireLua, 57, 1, permitsModule, 117, 3, 146, 5, sharedClockSteps, 0, 3, permitsModule, 133, 9, 120, 13, 142, 4, 151, 22, acquireLua, 58, 7, sharedLine, 134, 22, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '3d1c9cca58f6ac13a7fa97c7511b4626d8fe16dc', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 118, 9, 105, 13, 127, 4, acquireLua, 15, 2, permitsModule, 186, 4, 148, 6, 190, 11, acquireLua, 17, 1, permitsModule, 182, 4, acquireLua, 18, 5, permitsModule, 59, 27, acquireLua, 23, 2, permitsModule, 201, 5, 86, 19, 131, 1, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 32, 6, permitsModule, 139, 6, acquireLua, 38, 3, permitsModule, 148, 6, 59, 27, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 154, 28, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 145, 3, acquireLua, 57, 1, permitsModule, 148, 6, 59, 27, 154, 28, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -790,7 +820,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '72407684e10c1de5e6cb7e3712b5c661e4d2bc2c', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 117, 3, 146, 5, extendLua, 4, 18, permitsModule, 48, 8, extendLua, 22, 2, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 142, 1, 120, 13, 143, 3, 175, 2, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 118, 9, 105, 13, 127, 4, 182, 4, 148, 6, 189, 5, extendLua, 4, 28]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -830,7 +860,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 57, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 59, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -881,7 +911,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', '18a343e2e8a395c1b979933c18cc8bd199f2a597', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 57, 20, 48, 9, 77, 5, releaseLua, 10, 1, permitsModule, 82, 19, sharedLine, 0, 6, permitsModule, 101, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 120, 13, sharedClockSteps, 0, 3, permitsModule, 133, 13, releaseLua, 21, 3]),
+  script: /* @__PURE__ */ linked('semaphore/release', '3e3e3ca165620f8e007e8029cd895ef9eb86f316', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 59, 20, 48, 11, 79, 7, releaseLua, 10, 1, permitsModule, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, sharedLine, 0, 6, permitsModule, 132, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 34, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 206, 1, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 9, 207, 7, 127, 4, 214, 3, releaseLua, 21, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -930,7 +960,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '88b616c9400375573c410b2cb2c1a1b6140d044b', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 120, 13, sharedClockSteps, 0, 3, permitsModule, 133, 13, resizeLua, 10, 1, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 4, 48, 8, 105, 3, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 6, 146, 27, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', 'fd80bcb9d6201847b8ee1d5eaf8b859a432c217c', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, resizeLua, 10, 1, permitsModule, 48, 11, 86, 19, 131, 1, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 20, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 6, 79, 7, 154, 28, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -975,7 +1005,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', 'e2e3b5bb3518da6e3042861a62c5ac6fb14a534b', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 82, 19, 57, 20, sharedLine, 0, 6, permitsModule, 101, 4, 48, 8, 105, 3, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 57, 20, sharedLine, 54, 14, permitsModule, 108, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 115, 6, sharedTokens, 0, 3, permitsModule, 114, 19, sharedClockSteps, 0, 3, permitsModule, 133, 40, sharedLine, 121, 4, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 173, 1, sharedClockSteps, 0, 3, permitsModule, 133, 9, 174, 1, 120, 13, 142, 4, 175, 2, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '0e6d3dbf5323f11cad82c9cc2b122094654a9989', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, 59, 20, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 6, 79, 7, 154, 28, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 182, 1, sharedClockSteps, 0, 3, permitsModule, 118, 9, 183, 1, 105, 13, 127, 4, 184, 2, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

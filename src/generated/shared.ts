@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [217, 6, -198, 4, 27, 13, 111, 16, 3, 15, -183, 11, 3, 3, 100, 14, 1, 3, 2, 7, -50, 10, -125, 4, 58, 9, -64, 6, 27, 4, 60, 9, -27, 12, -21, 6, 15, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [227, 6, -208, 4, 34, 13, 114, 16, 3, 15, -193, 11, 1, 3, 112, 14, 1, 3, 2, 7, -50, 10, -135, 4, 65, 9, -39, 6, -38, 6, 34, 4, 63, 9, -30, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
@@ -276,6 +276,12 @@ end
 redis.call('ZREM',a,c.text)
 return call_first(a,b,d)
 end
+local function try_to_drop(a,b)
+if not b.how.may_drop then
+redis.call('ZREM',a,'')
+b.how.may_drop=true
+end
+end
 local function offered_ms(a,b,c)
 if c and has_just_asked(a,b)then
 return b.lease_ms
@@ -297,16 +303,18 @@ return c
 end
 local function stand_in_line(a,b,c)
 local d=b.last_ticket
+local e=redis.call('ZCARD',a)
 if redis.call('ZADD',a,'NX',d+1,c)==1 then
-local e=redis.call('ZCARD',a)-1
-if e==0 or d%64==0 then
+local f=e==0 or d%64==0
+if f and type(redis.pcall('PEXPIRE',a,'7200000'))~='number'then
+redis.call('ZREM',a,c)
 redis.call('PEXPIRE',a,'7200000')
 end
 return d+1,e
 end
 redis.call('PEXPIRE',a,'7200000')
-local e=redis.call('ZRANK',a,c)
-if e==0 then
+local f=redis.call('ZRANK',a,c)
+if f==0 then
 local function note_asked(a,b)
 local c=redis.call('ZSCORE',a,b)
 if string.find(c,'.',1,true)then
@@ -315,7 +323,7 @@ end
 end
 note_asked(a,c)
 end
-return d,e
+return d,f
 end` }
 export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -56, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, -46, 3, 61, 18], text: `local function process_of(a)
 return string.match(a.id,'^[^.]*')

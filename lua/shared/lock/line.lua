@@ -52,19 +52,26 @@ local function stand_before_all(keys, lock, text)
   end
 end
 
--- Grants the lock to a ticket, and notifies its process, after the write. Returns false, and leaves the lock as it was,
--- if the user may not publish. `granted`: the token, when the lease ends, and the message.
+-- Grants the lock to a ticket, and notifies its process, after the writes. `granted`: the token, when the lease ends, and
+-- the message. Returns false, and leaves lock and line as they were, if the user may not publish; an error, if it may
+-- not remove the ticket.
 local function notify_owner(keys, lock, ticket, granted)
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
   grant(lock, ticket.id, ticket.holder, granted[1], granted[2])
   save_freed_lock(keys.state, lock)
   lock.is_saved = true
-  if publish_to(ticket, granted[3], lock.how) then
+  local is_dropped = type(redis.pcall('ZREM', keys.queue, ticket.text)) == 'number'
+  if is_dropped and publish_to(ticket, granted[3], lock.how) then
     return true
   end
   grant(lock, id, holder, token, ended_ms)
   lock.mode, lock.is_saved = mode, false
   save_freed_lock(keys.state, lock)
+  if not is_dropped then
+    -- Refused again.
+    drop_ticket(keys, ticket)
+  end
+  put_back(keys, ticket)
   return false
 end
 
@@ -86,9 +93,7 @@ local function hand_over(keys, lock, ticket, behind)
   if together then
     message = message .. '\n' .. first_message(behind, lease_ms)
   end
-  drop_ticket(keys, ticket)
   if not notify_owner(keys, lock, ticket, { token, expires_at_ms, message }) then
-    put_back(keys, ticket)
     return 'unnotified'
   end
   if is_offer and is_behind then

@@ -62,6 +62,7 @@ local function confirm_reader(keys, lock, token, ends_at_ms, lease_ms)
   return expires_at_ms
 end
 
+-- A refused attempt holds nothing: if a missing right refuses the last writes, the reader ends, and the call with them.
 local function add_reader(keys, lock, ticket, lease_ms)
   local expires_at_ms = lock.now_ms + lease_ms
   lock.token = new_token(lock)
@@ -78,9 +79,21 @@ local function add_reader(keys, lock, ticket, lease_ms)
     ticket.id .. ' ' .. ticket.holder
   )
   redis.call('ZADD', keys.readers, expires_at_ms, lock.token)
-  redis.call('PEXPIRE', keys.readers, lock.expires_at_ms - lock.now_ms + READERS_KEPT_MS)
-  redis.call('PEXPIRE', keys.reader_ids, lock.expires_at_ms - lock.now_ms + READERS_KEPT_MS)
+  local kept_ms = lock.expires_at_ms - lock.now_ms + READERS_KEPT_MS
+  if type(redis.pcall('PEXPIRE', keys.readers, kept_ms)) ~= 'number' then
+    forget_reader(keys, lock.token)
+    redis.call('PEXPIRE', keys.readers, kept_ms)
+  end
+  redis.call('PEXPIRE', keys.reader_ids, kept_ms)
   return expires_at_ms
+end
+
+-- Saves a lock with a new reader.
+local function save_reader(keys, lock)
+  if redis.pcall('SET', keys.state, lock_text(lock), 'PX', lock_kept_ms(lock)).err then
+    forget_reader(keys, lock.token)
+    save_lock(keys.state, lock)
+  end
 end
 
 -- Consecutive readers in line are let in together.
@@ -95,16 +108,17 @@ local function let_in(keys, lock, ticket)
     return false
   end
   local mode, id, holder, token, ended_ms = lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms
-  drop_ticket(keys, ticket)
+  try_to_drop(keys, lock)
   local expires_at_ms = add_reader(keys, lock, ticket, offered_ms(lock, ticket, heard))
   local message = string.format('granted %s %s %.0f %.0f', ticket.id, lock.token, expires_at_ms, lock.now_ms)
-  save_lock(keys.state, lock)
+  save_reader(keys, lock)
   if publish_to(ticket, message, lock.how) then
+    drop_ticket(keys, ticket)
     return 'granted'
   end
-  put_back(keys, ticket)
   forget_reader(keys, lock.token)
   lock.mode, lock.id, lock.holder, lock.token, lock.expires_at_ms = mode, id, holder, token, ended_ms
+  save_lock(keys.state, lock)
   return 'unnotified'
 end
 

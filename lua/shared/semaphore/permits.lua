@@ -135,7 +135,8 @@ local PERMITS_KEPT_MS = 60000
 -- The expiry of the keys is moved in steps, so that most grants need not move it.
 local KEPT_STEP_MS = 600000
 
--- Removes permits, live or not. Returns them.
+-- Removes permits, live or not. Returns them. Removes nothing if a right is missing: a permit that is removed in part
+-- would be used for as long as there are others.
 local function forget_permits(keys, semaphore, tokens)
   local known = redis.call('HMGET', keys.ids, unpack(tokens))
   local fields, forgotten = {}, {}
@@ -146,8 +147,6 @@ local function forget_permits(keys, semaphore, tokens)
     fields[#fields + 1] = token
     fields[#fields + 1] = 'i' .. permit.id
   end
-  -- Removes nothing: where the right is missing, nothing has changed. A permit that is removed in part would be used for
-  -- as long as there are others.
   redis.call('ZREM', keys.permits, '')
   redis.call('HDEL', keys.ids, unpack(fields))
   redis.call('ZREM', keys.permits, unpack(tokens))
@@ -155,21 +154,40 @@ local function forget_permits(keys, semaphore, tokens)
   return forgotten
 end
 
--- Finds when the next permit ends. Without permits nothing is used.
+-- Finds when the next permit ends. Without permits nothing is used. Without the right to look, the time stays: none ends
+-- earlier.
 local function look_ahead(keys, semaphore)
-  local soonest = redis.call('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')[2]
-  semaphore.soonest_end_ms = tonumber(soonest or 0)
-  if not soonest then
+  local first = redis.pcall('ZRANGE', keys.permits, '0', '0', 'WITHSCORES')
+  if first.err then
+    return
+  end
+  semaphore.soonest_end_ms = tonumber(first[2] or 0)
+  if not first[2] then
     semaphore.used = 0
     semaphore.last_end_ms = 0
   end
 end
 
--- Ends one permit that is live.
+-- Ends one permit that is live. Returns it.
 local function end_permit(keys, semaphore, token, expires_at_ms)
-  forget_permits(keys, semaphore, { token })
+  local permit = forget_permits(keys, semaphore, { token })[1]
   if expires_at_ms == semaphore.soonest_end_ms then
     look_ahead(keys, semaphore)
+  end
+  return permit
+end
+
+-- Saves a semaphore whose permit was released. If that is refused, the permit stays until its lease ends, because the
+-- stored state counts it.
+local function save_without(keys, semaphore, token, expires_at_ms, permit)
+  local text, kept_ms = semaphore_text(semaphore), semaphore_kept_ms(semaphore)
+  if redis.pcall('SET', keys.state, text, 'PX', kept_ms).err then
+    redis.call('ZADD', keys.permits, expires_at_ms, token)
+    local entry = permit.weight .. ' ' .. permit.id .. ' ' .. permit.holder
+    redis.call('HSET', keys.ids, token, entry, 'i' .. permit.id, token)
+    redis.call('PEXPIRE', keys.permits, kept_ms)
+    redis.call('PEXPIRE', keys.ids, kept_ms)
+    save_semaphore(keys, semaphore)
   end
 end
 
@@ -183,8 +201,12 @@ local function last_step(semaphore)
   return math.floor((semaphore.last_end_ms + PERMITS_KEPT_MS) / KEPT_STEP_MS) + 1
 end
 
+local function permits_kept_ms(semaphore)
+  return string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - semaphore.now_ms)
+end
+
 local function keep_permits(keys, semaphore)
-  local kept_ms = string.format('%.0f', last_step(semaphore) * KEPT_STEP_MS - semaphore.now_ms)
+  local kept_ms = permits_kept_ms(semaphore)
   redis.call('PEXPIRE', keys.permits, kept_ms)
   redis.call('PEXPIRE', keys.ids, kept_ms)
 end
@@ -208,7 +230,7 @@ local function confirm_permit(keys, semaphore, token, ends_at_ms, lease_ms)
 end
 
 -- Grants a ticket a permit, and saves the state before its entry: a permit without entry has no weight, and one that is
--- not counted would exceed the limit. Counts it no more where the entry is refused.
+-- not counted would exceed the limit. Where a later write is refused, the permit ends, and the same write is refused again.
 local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   local first, step = semaphore.used == 0, last_step(semaphore)
   local soonest = first and expires_at_ms or semaphore.soonest_end_ms
@@ -225,10 +247,16 @@ local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
     semaphore.token, semaphore.used = before, semaphore.used - ticket.units
     semaphore.soonest_end_ms, semaphore.last_end_ms = soonest_before, last_before
     save_semaphore(keys, semaphore)
+    redis.call('ZREM', keys.permits, token)
     redis.call('HSET', keys.ids, unpack(fields))
   end
   if first or last_step(semaphore) ~= step then
-    keep_permits(keys, semaphore)
+    local kept_ms = permits_kept_ms(semaphore)
+    if type(redis.pcall('PEXPIRE', keys.permits, kept_ms)) ~= 'number' then
+      end_permit(keys, semaphore, token, expires_at_ms)
+      save_semaphore(keys, semaphore)
+    end
+    redis.call('PEXPIRE', keys.ids, kept_ms)
   end
 end
 
@@ -253,6 +281,8 @@ local function reap(keys, semaphore)
     tokens[#tokens + 1] = ended[at]
   end
   if tokens[1] then
+    -- A user that may not save must not remove them either: what they used would stay used.
+    save_semaphore(keys, semaphore)
     for at, permit in ipairs(forget_permits(keys, semaphore, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end

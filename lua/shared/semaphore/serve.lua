@@ -31,12 +31,12 @@ local function hand_permit(keys, semaphore, ticket, behind)
   end
   local before, used, soonest, last =
     semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms
-  drop_ticket(keys, ticket)
+  try_to_drop(keys, semaphore)
   add_permit(keys, semaphore, ticket, token, expires_at_ms)
   if publish_to(ticket, message, semaphore.how) then
+    drop_ticket(keys, ticket)
     return together and 'called' or is_offer and 'offered' or 'granted'
   end
-  put_back(keys, ticket)
   forget_permits(keys, semaphore, { token })
   semaphore.token, semaphore.used, semaphore.soonest_end_ms, semaphore.last_end_ms =
     before, used, soonest, last
