@@ -72,8 +72,7 @@ interface Usual<Query extends TSchema> {
   readonly tag: string
   /** The parameters of their paths, by name. */
   readonly path: Readonly<Record<string, TSchema>>
-  /** Their query; null if any is accepted. */
-  readonly query: Query | null
+  readonly query: Query
 }
 
 export class Routes<Query extends TSchema = typeof NoQuery> {
@@ -132,7 +131,7 @@ export class Routes<Query extends TSchema = typeof NoQuery> {
         summary,
         ...said,
         ...this.#paramsOf(url),
-        ...(querystring === null ? {} : { querystring }),
+        querystring,
         ...(body === undefined ? {} : { body }),
         response: answers(own, ...or, ...(body === undefined ? [] : BODY)),
       },

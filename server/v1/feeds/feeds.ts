@@ -16,7 +16,7 @@ import { feedSubscribers } from './subscribers.ts'
 import { feedTail } from './tail.ts'
 
 export function v1Feeds(usual: Routes): void {
-  const routes = usual.with({ path: { id, subscriber, token }, query: null })
+  const routes = usual.with({ path: { id, subscriber, token } })
   const feeds = new Feeds(routes.perilune)
   wholeFeeds(routes.with({ tag: 'feeds' }), feeds)
   appendMessages(routes.with({ tag: 'messages' }), feeds)

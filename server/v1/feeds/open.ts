@@ -1,12 +1,10 @@
-import type { TSchema } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Routes } from '../api/routes.ts'
 import type { Feed, FeedOptions, Perilune } from 'perilune'
 import { storedJson, storedJsonBytes, uncheckedJson } from '../../json/stored.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 
-/** Routes that ignore unknown query parameters. */
-export type FeedRoutes = Routes<TSchema>
+export type FeedRoutes = Routes
 
 /** Opens the feeds of requests. */
 export class Feeds {
