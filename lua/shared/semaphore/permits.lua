@@ -240,7 +240,12 @@ local function add_permit(keys, semaphore, ticket, token, expires_at_ms)
   semaphore.used = semaphore.used + ticket.units
   semaphore.soonest_end_ms = math.min(soonest, expires_at_ms)
   semaphore.last_end_ms = math.max(semaphore.last_end_ms, expires_at_ms)
-  save_semaphore(keys, semaphore)
+  local text, state_kept_ms = semaphore_text(semaphore), semaphore_kept_ms(semaphore)
+  if redis.pcall('SET', keys.state, text, 'PX', state_kept_ms).err then
+    redis.call('ZREM', keys.permits, token)
+    save_semaphore(keys, semaphore)
+  end
+  semaphore.is_saved = true
   local permit = ticket.units .. ' ' .. ticket.id .. ' ' .. ticket.holder
   local fields = { token, permit, 'i' .. ticket.id, token }
   if type(redis.pcall('HSET', keys.ids, unpack(fields))) == 'table' then

@@ -49,6 +49,8 @@ export interface AskedResource extends RequestIdentity {
   readonly method: string
   /** Scheme, host and path with query: `https://shop.example/page?id=1`. */
   readonly place: string
+  /** Whether a handler may read content: then its response suits no other request. */
+  readonly hasContent: boolean
   header(name: string): string | null
 }
 
@@ -91,11 +93,6 @@ const FOR_ONE: readonly string[] = ['range', 'if-match', 'if-unmodified-since']
 /** Headers that would let a handler answer with less than the whole response; they are hidden from it. */
 export const CONDITIONS: readonly string[] = ['if-none-match', 'if-modified-since']
 
-/** A handler may read the content of a GET, and then its response suits no other request. */
-function hasContent({ header }: AskedResource): boolean {
-  return (header('content-length') ?? '0') !== '0' || header('transfer-encoding') !== null
-}
-
 export class ResponseCachePolicy<Request> {
   readonly maxBytes: number
   readonly #cache: ResponseStore
@@ -120,7 +117,7 @@ export class ResponseCachePolicy<Request> {
     if (asked.method !== 'GET' && asked.method !== 'HEAD') return { status: 'pass', headers: [] }
     const { withAuthorization, tags } = this.#options
     const isForHandler = asked.header('authorization') !== null && withAuthorization !== true
-    if (isForHandler || hasContent(asked) || FOR_ONE.some((name) => asked.header(name) !== null))
+    if (isForHandler || asked.hasContent || FOR_ONE.some((name) => asked.header(name) !== null))
       return bypass()
     try {
       const key = this.#keyOf(asked, request)

@@ -52,6 +52,7 @@ export function askedOf(request: Request, origin?: Origin | null): AskedResource
     ...identityOf(request, origin),
     method,
     place: `${url.protocol}//${url.host}${pathOf(url, origin?.target)}`,
+    hasContent: (headers.get('content-length') ?? '0') !== '0' || headers.get('transfer-encoding') !== null,
     header: (name) => headers.get(name),
   }
 }

@@ -50,3 +50,27 @@ test('different parsed bodies have different fingerprints', async () => {
   expect(new Set(fingerprints).size).toBe(bodies.length)
   expect(await fingerprintOf('9', plain)).toBe(fingerprints[0])
 })
+
+test('parsed bodies of different JSON texts have different fingerprints', async () => {
+  const texts = [
+    '{"a":null}',
+    '{"a":1e999}',
+    '{"a":-1e999}',
+    '{"a":0}',
+    '{"a":-0}',
+    '"{\\"a\\":0}"',
+    '5',
+    '"5"',
+    '"\\ud800"',
+    '"\\ud801"',
+  ]
+  const fingerprints = await Promise.all(
+    texts.map((text) => {
+      const headers = { 'content-length': '9', 'content-type': 'application/json; charset=utf-8' }
+      const body: unknown = JSON.parse(text)
+      return incomingOf({ method: 'POST', originalUrl: '/orders', headers, body }, {}, 100).fingerprint()
+    }),
+  )
+
+  expect(new Set(fingerprints).size).toBe(texts.length)
+})

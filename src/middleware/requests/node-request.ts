@@ -59,14 +59,28 @@ export function askedOf(request: ParsedRequest): AskedResource {
     ...identityOf(request),
     method,
     place: `${request.protocol ?? 'http'}://${hostOf(request)}${originalUrl}`,
+    hasContent: mayHaveContent(request),
     header,
   }
 }
 
-/** By the message of Node's connection, which Fastify has in `raw`. */
-function identityOf(request: ParsedRequest & { readonly raw?: unknown }): RequestIdentity {
+function identityOf(request: ParsedRequest): RequestIdentity {
+  return { request: messageOf(request), isAwaited: false }
+}
+
+/** The message of Node's connection, which Fastify has in `raw`. */
+function messageOf(request: ParsedRequest & { readonly raw?: unknown }): object {
   const { raw } = request
-  return { request: typeof raw === 'object' && raw !== null ? raw : request, isAwaited: false }
+  return typeof raw === 'object' && raw !== null ? raw : request
+}
+
+/** Over HTTP/2 content needs no header: a request without content ends with its headers. */
+function mayHaveContent(request: ParsedRequest): boolean {
+  const length = headerOf(request, 'content-length')
+  if (length !== null) return length !== '0'
+  if (headerOf(request, 'transfer-encoding') !== null) return true
+  const message: { httpVersionMajor?: unknown; stream?: { endAfterHeaders?: unknown } } = messageOf(request)
+  return message.httpVersionMajor === 2 && message.stream?.endAfterHeaders === false
 }
 
 /** Node accepts any host. A slash in it would yield the key of another page. */
@@ -80,13 +94,16 @@ export function forgetConditions({ headers }: ParsedRequest): void {
   for (const name of CONDITIONS) delete (headers as Record<string, unknown>)[name]
 }
 
+const JSON_TYPE = /^[^;]*[/+]json\s*(?:;|$)/i
+
 function bodyOf(request: ParsedRequest): string | Uint8Array {
   const { body } = request
   if (isObject(request.file) || isObject(request.files)) throw new TypeError(FILES)
-  if (typeof body === 'string' || body instanceof Uint8Array) return body
-  const length = headerOf(request, 'content-length') ?? '0'
-  const isEmpty = length === '0' && headerOf(request, 'transfer-encoding') === null
-  if (isEmpty && (body === undefined || body === null)) return ''
+  // The text of a JSON text is in quotes: `"5"` is not `5`.
+  if (typeof body === 'string')
+    return JSON_TYPE.test(headerOf(request, 'content-type') ?? '') ? JSON.stringify(body) : body
+  if (body instanceof Uint8Array) return body
+  if (!mayHaveContent(request) && (body === undefined || body === null)) return ''
   if (body === undefined) throw new TypeError(UNPARSED)
   return textOfParsed(body)
 }
