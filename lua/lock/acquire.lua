@@ -74,16 +74,7 @@ if is_free(lock) then
     redis.call('ZREM', keys.queue, own)
     grant_to(lock, ticket)
     save_lock(keys.state, lock)
-    if lock.last_ticket > 0 then
-      -- A right that is missing for waiters must not reject a grant: the lock would be held without an owner.
-      local is_whole, are_called = pcall(function()
-        return call_first(keys, lock, lease_ms)
-      end)
-      if is_whole and not are_called then
-        lock.last_ticket = 0
-        save_lock(keys.state, lock)
-      end
-    end
+    call_behind(keys, lock, lease_ms)
     return { 'granted', tonumber(lock.token), lock.expires_at_ms, now_ms }
   end
 end

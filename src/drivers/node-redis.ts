@@ -65,13 +65,7 @@ class NodeRedisDriver implements Driver {
     this.#connections = connections
     this.address = connections.target
     const isAstray = (error: Error): boolean => connections.isAstray(error)
-    const find = (): void => this.#holdUntil(connections.findPrimary())
-    const look = (error: Error): void => {
-      const asked = connections.askRole(error)
-      if (asked === null) find()
-      else void asked.then((is) => (is ? find() : undefined))
-    }
-    this.#search = new PrimarySearch(isAstray, look, connections.longestPauseMs)
+    this.#search = new PrimarySearch(isAstray, (error) => void this.#findPrimary(error))
     const lines = new NodeRedisLines(connections, {
       read: (calls) => this.read(calls),
       write: (call) => this.write(call),
@@ -204,6 +198,11 @@ class NodeRedisDriver implements Driver {
     if (this.#holding > 0) return 'the client connects again'
     if (!this.#connections.isOpen) return 'the client is closed'
     return this.#backlog.isFull(key) ? TOO_MUCH_DUE : undefined
+  }
+
+  async #findPrimary(error: Error): Promise<void> {
+    const asked = this.#connections.askRole(error)
+    if (asked === null || (await asked)) this.#holdUntil(this.#connections.findPrimary())
   }
 
   /** Calls sent before the connections are closed would be answered with leftover replies. */

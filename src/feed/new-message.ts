@@ -1,6 +1,7 @@
 // New messages: checked, encoded, and grouped into batches.
 
 import { checkOptions, checkText } from '../runtime/values/arguments.ts'
+import { sizeOfEncoded } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { fitName } from '../runtime/values/fit-name.ts'
@@ -49,7 +50,7 @@ export function toOutgoing<Body>(
   const encoded = codec.encode(body)
   return {
     body: encoded,
-    bytes: checkBody(encoded),
+    bytes: sizeOfEncoded('body', encoded, MAX_BODY_BYTES),
     ttlMs: ttl === undefined ? ttlMs : toMs('ttl', ttl),
     delayMs: delay === undefined ? 0 : toMs('delay', delay, { min: '0ms', max: '365d' }),
     key: idempotencyKey === undefined ? '' : checkText('idempotencyKey', idempotencyKey, MAX_KEY_BYTES),
@@ -91,19 +92,4 @@ export function areAlike(messages: readonly OutgoingMessage[]): boolean {
 /** When messages expire one by one, some message is due at nearly every append, and the feed declines the fast path. */
 export function mayDecline([first, ...others]: readonly OutgoingMessage[]): boolean {
   return others.length === 0 && first !== undefined && first.ttlMs > 0
-}
-
-/** The size of an encoded body. */
-function checkBody(body: unknown): number {
-  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-    throw new InvalidArgumentError(
-      'body',
-      'must be encoded as text or bytes, but the codec returned something else',
-    )
-  }
-  const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-  if (bytes > MAX_BODY_BYTES) {
-    throw new InvalidArgumentError('body', `must be at most ${MAX_BODY_BYTES} bytes when encoded`)
-  }
-  return bytes
 }

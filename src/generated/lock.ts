@@ -180,7 +180,7 @@ if h then
 return{'queued',A,A==0 and z or 0,y,p}
 end
 return{'held',z,y}` }
-const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 14, 1, 4, 1, 35, 1, 10], text: `local c=ARGV[1]
+const acquireLua: LuaText = { file: 'lua/lock/acquire', taken: [11, 11, 1, 8, 1, 10, 2, 13, 1, 14, 1, 31, 1, 10], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -239,15 +239,7 @@ if i or x=='own'or x=='none'then
 redis.call('ZREM',b,w)
 grant_to(t,v)
 save_lock(a,t)
-if t.last_ticket>0 then
-local y,z=pcall(function()
-return call_first(b,t,e)
-end)
-if y and not z then
-t.last_ticket=0
-save_lock(a,t)
-end
-end
+call_behind(b,a,t,e)
 return{'granted',tonumber(t.token),t.expires_at_ms,o}
 end
 end
@@ -501,7 +493,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 112, 3, 2, 3, -119, 3, 116, 5, 1, 6, -127, 3, 87, 15, -67, 13, 1, 5, 4, 26, 44, 32, -145, 5, -13, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 127, 3, 2, 3, -134, 3, 131, 5, 1, 6, -142, 3, 87, 15, -67, 13, 1, 5, 4, 26, 59, 32, -160, 5, 85, 12, -110, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -626,6 +618,18 @@ local function grant_to(a,b)
 local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
 a.called=c and a.called or'0'
 grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
+end
+local function call_behind(a,b,c,d)
+if c.last_ticket==0 then
+return
+end
+local e,f=pcall(function()
+return call_first(a,c,d)
+end)
+if e and not f then
+c.last_ticket=0
+save_lock(b,c)
+end
 end
 local function passes_by(a)
 return is_free(a)or math.abs(a.now_ms-a.token/1000)<=20
@@ -1268,7 +1272,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '679999ba4c76c9f8988e372980255a60835985de', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 48, 5, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 10, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 57, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, acquireLua, 61, 12, lineModule, 126, 3, acquireLua, 73, 2, lineModule, 27, 3, acquireLua, 75, 7, lineModule, 129, 9, acquireLua, 82, 2, sharedLine, 140, 24, acquireLua, 84, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '5a9d710ef9ee46dac38ff5faf9371a9137ddf10a', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 48, 5, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 10, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 57, 2, lineModule, 126, 5, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, lineModule, 131, 7, acquireLua, 59, 6, lineModule, 138, 3, acquireLua, 65, 2, lineModule, 27, 3, acquireLua, 67, 7, lineModule, 141, 9, acquireLua, 74, 2, sharedLine, 140, 24, acquireLua, 76, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -123,6 +123,21 @@ local function call_up(keys, lock, ticket, behind)
   return true
 end
 
+-- Notifies the first in line behind a new holder. A right that is missing for waiters must not reject the grant: the lock
+-- would be held without an owner.
+local function call_behind(keys, lock, recheck_ms)
+  if lock.last_ticket == 0 then
+    return
+  end
+  local is_whole, are_called = pcall(function()
+    return call_first(keys, lock, recheck_ms)
+  end)
+  if is_whole and not are_called then
+    lock.last_ticket = 0
+    save_lock(keys.state, lock)
+  end
+end
+
 -- Whether a called waiter has not come within its time.
 local function is_overdue(lock)
   return lock.called ~= '0' and not is_called(lock.called, lock.now_ms)

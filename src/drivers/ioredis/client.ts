@@ -3,13 +3,7 @@
 import type { Cluster, Command, Redis, RedisOptions } from 'ioredis'
 import { connectThroughFailovers } from './detector.ts'
 import type { PendingRun, PendingRuns } from '../wire/pending-runs.ts'
-import {
-  isRefusal,
-  isReplica,
-  LONGEST_PAUSE_MS,
-  LONGEST_PAUSE_OF_ADDRESS_MS,
-  PrimarySearch,
-} from '../wire/primary-search.ts'
+import { isRefusal, isReplica, PrimarySearch } from '../wire/primary-search.ts'
 import { slotOf } from '../wire/slot.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
@@ -125,27 +119,19 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
  */
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
   if (isCluster(client) || !reconnects(client)) return null
-  const words = client.options.sentinels ? ['READONLY', 'NOREPLICAS'] : ['READONLY', 'MOVED']
-  const isSign = (error: Error): boolean => isRefusal(error, ...words)
-  const longestPauseMs = client.options.sentinels ? LONGEST_PAUSE_MS : LONGEST_PAUSE_OF_ADDRESS_MS
-  return new PrimarySearch(isSign, (error) => void lookAfter(client, error), longestPauseMs)
+  const word = client.options.sentinels ? 'NOREPLICAS' : 'MOVED'
+  const isSign = (error: Error): boolean => isRefusal(error, 'READONLY', word)
+  return new PrimarySearch(isSign, (error) => void lookAfter(client, error))
 }
 
 async function lookAfter(client: Redis, error: Error): Promise<void> {
-  const { stream } = client
   const isLost = !isRefusal(error, 'MOVED') || (await isReplica(client.info('replication')))
-  if (isLost && client.status === 'ready' && client.stream === stream) client.disconnect(true)
+  if (isLost && client.status === 'ready') client.disconnect(true)
 }
-
-const reconnecting = new WeakMap<object, boolean>()
 
 /** Whether the client would reconnect by itself, by the first answer of its `retryStrategy`. */
 export function reconnects({ options }: Redis): boolean {
-  const { retryStrategy } = options
-  if (typeof retryStrategy !== 'function') return false
-  const known = reconnecting.get(retryStrategy) ?? typeof retryStrategy(1) === 'number'
-  reconnecting.set(retryStrategy, known)
-  return known
+  return typeof options.retryStrategy?.(1) === 'number'
 }
 
 export function isCluster(client: Redis | Cluster): client is Cluster {

@@ -15,6 +15,7 @@ const WAITING =
   /^(?:bl(?:move|mpop|pop)|br(?:pop|poplpush)|bz(?:mpop|popmax|popmin)|xread|xreadgroup|wait|waitaof)$/i
 
 export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
+  const isLeftAlone = !isCluster(client) && !reconnects(client)
   return {
     patience: PATIENCE,
     placeOf: ({ key, node }) => {
@@ -22,7 +23,7 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
       return node ?? (key === '' ? undefined : ownerOf(client, key))
     },
     over: (run) => {
-      const node = nodeOf(client, run)
+      const node = isLeftAlone ? undefined : nodeOf(client, run)
       return node !== undefined && isConnected(node) && isDue(node, run) ? node : undefined
     },
     patienceWith: () => PATIENCE,
@@ -38,9 +39,8 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
   }
 }
 
-/** Undefined for a client that would not reconnect: its connection is left alone. */
 function nodeOf(client: Redis | Cluster, { key, node }: PendingRun<Redis>): Redis | undefined {
-  if (!isCluster(client)) return reconnects(client) ? client : undefined
+  if (!isCluster(client)) return client
   if (node !== undefined) return client.nodes('master').find((each) => each === node)
   return key === '' ? undefined : nodeAt(client, ownerOf(client, key))
 }

@@ -10,13 +10,11 @@ import { type Connections, listen } from './connections.ts'
 import { NO_NODE } from './errors.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
 import { LateNodes } from './late-nodes.ts'
-import { LONGEST_PAUSE_MS } from '../wire/primary-search.ts'
 import { slotOf } from '../wire/slot.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 export class ClusterConnections implements Connections {
   readonly cluster = true
-  readonly longestPauseMs: number = LONGEST_PAUSE_MS
   readonly #client: ClusterClient
   readonly #late: LateNodes
   readonly #greetings = new Greetings()

@@ -16,8 +16,6 @@ export interface Connections {
   isAstray(error: Error): boolean
   /** Whether the server that answered this is a replica; null if its answer says enough. */
   askRole(error: Error): Promise<boolean> | null
-  /** Of the growing pauses between two searches for the primary. */
-  readonly longestPauseMs: number
   /**
    * Finds the primary again, or reconnects: the address may lead to another server. Resolves when calls may be sent
    * again.

@@ -12,12 +12,7 @@ import {
 import { ClusterConnections } from './cluster.ts'
 import { type Connections, listen } from './connections.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
-import {
-  isRefusal,
-  isReplica,
-  LONGEST_PAUSE_MS,
-  LONGEST_PAUSE_OF_ADDRESS_MS,
-} from '../wire/primary-search.ts'
+import { isRefusal, isReplica } from '../wire/primary-search.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 export function connectionsOf(client: NodeClient | ClusterClient | SentinelClient): Connections {
@@ -28,7 +23,6 @@ export function connectionsOf(client: NodeClient | ClusterClient | SentinelClien
 
 class SingleConnection implements Connections {
   readonly cluster = false
-  readonly longestPauseMs: number = LONGEST_PAUSE_OF_ADDRESS_MS
   readonly #client: NodeClient
   readonly #connectsAgain: boolean
   readonly #greetings = new Greetings()
@@ -112,7 +106,6 @@ class SingleConnection implements Connections {
 
 class SentinelConnections implements Connections {
   readonly cluster = false
-  readonly longestPauseMs: number = LONGEST_PAUSE_MS
   readonly target = 'the primary of Sentinels'
   readonly writesAtOnce = true // it waits for a primary itself before it queues a command
   readonly #client: SentinelClient

@@ -5,10 +5,10 @@
 import { ServerReplyError } from '../../driver.ts'
 
 const FIRST_PAUSE_MS = 500
-/** Of a client that asks Sentinels: its server may lack replicas for hours, and serve reads. */
-export const LONGEST_PAUSE_MS = 30_000
-/** Of a client with one address, which may lead to the new primary at any time. */
-export const LONGEST_PAUSE_OF_ADDRESS_MS = 2000
+/** Where a primary lacks replicas: that may last for hours, and it serves reads. */
+const LONGEST_PAUSE_MS = 30_000
+/** The address, or the Sentinels, may lead to the new primary at any time. */
+const LONGEST_PAUSE_AT_REPLICA_MS = 2000
 /**
  * Calls are retried four times a second: after this long without a rejection, the next one belongs to another failover.
  */
@@ -17,31 +17,26 @@ const QUIET_MS = 1000
 export class PrimarySearch {
   readonly #isSign: (error: Error) => boolean
   readonly #look: (error: Error) => void
-  readonly #longestPauseMs: number
   #pauseMs = FIRST_PAUSE_MS
   #lookedAt = -Infinity
   #refusedAt = -Infinity
 
   /** `isSign`: whether an error suggests a failover. `look` is called at once for the first such error. */
-  constructor(
-    isSign: (error: Error) => boolean,
-    look: (error: Error) => void,
-    longestPauseMs: number = LONGEST_PAUSE_MS,
-  ) {
+  constructor(isSign: (error: Error) => boolean, look: (error: Error) => void) {
     this.#isSign = isSign
     this.#look = look
-    this.#longestPauseMs = longestPauseMs
   }
 
   /** Notes the error of a failed call. */
   note(error: Error): void {
     if (!this.#isSign(error)) return
     const now = performance.now()
+    const longestMs = isRefusal(error, 'NOREPLICAS') ? LONGEST_PAUSE_MS : LONGEST_PAUSE_AT_REPLICA_MS
     const isAnother = now - this.#refusedAt > QUIET_MS
     this.#refusedAt = now
     if (isAnother) this.#pauseMs = FIRST_PAUSE_MS
     else if (now - this.#lookedAt < this.#pauseMs) return
-    else this.#pauseMs = Math.min(this.#pauseMs * 2, this.#longestPauseMs)
+    else this.#pauseMs = Math.min(this.#pauseMs * 2, longestMs)
     this.#lookedAt = now
     this.#look(error)
   }
@@ -58,5 +53,5 @@ export function isRefusal(error: Error, ...words: readonly string[]): boolean {
  */
 export async function isReplica(info: Promise<unknown>): Promise<boolean> {
   const text = await info.catch(() => '')
-  return /^role:slave\b/m.test(String(text))
+  return String(text).includes('role:slave')
 }

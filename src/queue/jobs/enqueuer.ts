@@ -10,7 +10,7 @@ import { inGroups } from '../../runtime/iteration/in-groups.ts'
 import { errorOfPart } from '../../runtime/iteration/in-parts.ts'
 import { partitionOf } from '../../runtime/partitions/partition-hash.ts'
 import { within } from '../../runtime/time/in-time.ts'
-import type { Codec } from '../../runtime/values/codec.ts'
+import { type Codec, sizeOfEncoded } from '../../runtime/values/codec.ts'
 import { INLINE_BYTES } from '../../runtime/values/inline-bytes.ts'
 import { untilAnswered } from '../outbox/outbox.ts'
 import { asCalledAt, idsOfQueue, placeId, withAddresses } from '../partitions/partitions.ts'
@@ -50,20 +50,8 @@ export function encodeJob(
   options: SpecOptions,
 ): OutgoingJob {
   const encoded = codec.encode(payload)
-  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError(
-      'payload',
-      'must be encoded as text or bytes, but the codec returned something else',
-    )
-  }
   // One call carries both.
-  const bytes = name.length + Buffer.byteLength(encoded)
-  if (bytes > MAX_PAYLOAD_BYTES) {
-    throw new InvalidArgumentError(
-      'payload',
-      `must be at most ${MAX_PAYLOAD_BYTES - name.length} bytes when encoded`,
-    )
-  }
+  const bytes = name.length + sizeOfEncoded('payload', encoded, MAX_PAYLOAD_BYTES - name.length)
   return { name, payload: encoded, options, bytes: bytes + workOf(options) }
 }
 

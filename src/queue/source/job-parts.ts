@@ -1,7 +1,6 @@
 // Decodes the parts of a job: a part that the codec cannot read does not spoil the rest of the answer.
 
-import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
-import type { Codec, Undecodable } from '../../runtime/values/codec.ts'
+import { type Codec, sizeOfEncoded, type Undecodable } from '../../runtime/values/codec.ts'
 import type { QueueSource } from './source.ts'
 
 /** A part of a job that the codec could not read. */
@@ -55,14 +54,6 @@ export function encodeResult(
 ): string | Uint8Array {
   if (result === undefined) return ''
   const encoded = results.encode(result)
-  if (typeof encoded !== 'string' && !(encoded instanceof Uint8Array)) {
-    throw new InvalidArgumentError(
-      'result',
-      'must be encoded as text or bytes, but the codec returned something else',
-    )
-  }
-  if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
-    throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)
-  }
+  sizeOfEncoded('result', encoded, MAX_RESULT_BYTES)
   return encoded
 }

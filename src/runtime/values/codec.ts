@@ -36,6 +36,22 @@ export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () =>
   )
 }
 
+/** The size of an encoded value, in bytes. Throws InvalidArgumentError if it is neither text nor bytes, or too large. */
+export function sizeOfEncoded(argument: string, encoded: string | Uint8Array, mostBytes: number): number {
+  // The codec may be of a caller without types.
+  if (typeof encoded !== 'string' && !((encoded as unknown) instanceof Uint8Array)) {
+    throw new InvalidArgumentError(
+      argument,
+      'must be encoded as text or bytes, but the codec returned something else',
+    )
+  }
+  const bytes = Buffer.byteLength(encoded)
+  if (bytes > mostBytes) {
+    throw new InvalidArgumentError(argument, `must be at most ${mostBytes} bytes when encoded`)
+  }
+  return bytes
+}
+
 /** JSON, the default. Throws InvalidArgumentError for a value that JSON cannot represent. */
 export function json<Value>(): Codec<Value> {
   return jsonOf('body')
