@@ -83,10 +83,10 @@ function tell({ server, version, suite, passed, reds, unsteady }: Cell, ms: numb
   for (const title of unsteady.slice(0, MOST_SHOWN)) console.log(`  UNSTEADY ${title}`)
 }
 
-/** With a sign where the tree has changes besides. */
+/** Says so where the code or its tests have changes besides. */
 function commit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
-  const changes = git('status', '--porcelain', '--untracked-files=no')
+  const changes = git('status', '--porcelain', '--', 'src', 'lua', 'test', 'bindings')
   return `${git('rev-parse', '--short', 'HEAD')}${changes === '' ? '' : ' with changes'}`
 }
 

@@ -12,7 +12,7 @@ export interface Known {
 
 export const KNOWN: readonly Known[] = list
 
-/** Null for a red that nobody has explained. */
+/** Null for a red that no one has explained. */
 export function whyRed(red: string, server: string, known: readonly Known[] = KNOWN): string | null {
   const found = known.find(({ servers, test }) => servers.includes(server) && new RegExp(test).test(red))
   return found?.why ?? null

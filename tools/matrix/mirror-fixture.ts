@@ -65,7 +65,7 @@ export async function setupMirror(): Promise<Mirror> {
 function addPackage(name: string, folder: string, files: Map<string, Buffer>): Pin {
   const { depends, files: own } = PACKAGES[name] ?? { depends: '', files: {} }
   const root = join(folder, name)
-  const about = [`Package: ${name}`, 'Version: 9.9.9-1', 'Architecture: amd64', 'Maintainer: nobody']
+  const about = [`Package: ${name}`, 'Version: 9.9.9-1', 'Architecture: amd64', 'Maintainer: Perilune']
   const needs = depends === '' ? [] : [`Depends: ${depends}`]
   write(join(root, 'DEBIAN/control'), [...about, ...needs, 'Description: for a test', ''].join('\n'))
   for (const [path, content] of Object.entries(own)) write(join(root, path), content)

@@ -36,12 +36,12 @@ test('a row has what ran, and says what did not', () => {
   expect(page).not.toContain('## Red')
 })
 
-test('a red test has its sentence, and one that nobody has explained says so', () => {
+test('a red test has its sentence, and one that no one has explained says so', () => {
   const page = pageWith(cellWith({ reds: ['a: one', 'a: `two`'] }))
 
   expect(page).toContain('| 7, **2 red** |')
   expect(page).toContain('- valkey-9.1, vectors: `a: one`. Valkey says it in other words.')
-  expect(page).toContain("- valkey-9.1, vectors: `a: 'two'`. **Nobody has explained it.**")
+  expect(page).toContain("- valkey-9.1, vectors: `a: 'two'`. **No one has explained it.**")
 })
 
 test('of many red tests ten are named', () => {

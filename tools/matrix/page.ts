@@ -52,7 +52,7 @@ function countOf(cell: Cell | undefined): string {
 
 function redsOf({ server, suite, reds }: Cell, known: readonly Known[]): string[] {
   const lines = reds.slice(0, MOST_SHOWN).map((red) => {
-    return `- ${server}, ${suite}: ${shown(red)}. ${whyRed(red, server, known) ?? '**Nobody has explained it.**'}`
+    return `- ${server}, ${suite}: ${shown(red)}. ${whyRed(red, server, known) ?? '**No one has explained it.**'}`
   })
   const more = reds.length - lines.length
   return more > 0 ? [...lines, `- ${server}, ${suite}: ${more} more`] : lines
