@@ -30,7 +30,7 @@ const PASSING = new Set([
 const DOWN_IN_SCRIPT = /^ERR Script attempted to execute a (?:write )?command while the cluster is down/
 
 /** A command, key or channel that the user may not use inside a script has no error code: here Redis 7.0, and newer servers. */
-const NOT_IN_SCRIPT = /^ERR (?:The user executing|ACL failure in) /
+const NOT_IN_SCRIPT = /^ERR (The user executing|ACL failure)/
 
 const SUBSCRIBE = { script: { name: 'subscribe' } } as const
 
