@@ -28,21 +28,21 @@ export interface Results {
 
 export class Kept {
   readonly #file: string
-  #results: Results
 
   constructor(file: string) {
     this.#file = file
-    const none: Results = { cells: [], missing: [] }
-    this.#results = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results) : none
   }
 
+  /** Read each time: another run may have added to them. */
   get results(): Results {
-    return this.#results
+    if (!existsSync(this.#file)) return { cells: [], missing: [] }
+    const results: Results = JSON.parse(readFileSync(this.#file, 'utf8'))
+    return results
   }
 
   /** In the place of an earlier run of the same cell. */
   add(cell: Cell): void {
-    const { cells, missing } = this.#results
+    const { cells, missing } = this.results
     const others = cells.filter(({ server, suite }) => server !== cell.server || suite !== cell.suite)
     this.#write({
       cells: [...others, cell],
@@ -53,14 +53,11 @@ export class Kept {
   /** Earlier runs say nothing any more about a server that cannot be had. */
   miss(missing: Missing): void {
     const isOther = ({ server }: { readonly server: string }): boolean => server !== missing.server
-    this.#write({
-      cells: this.#results.cells.filter(isOther),
-      missing: [...this.#results.missing.filter(isOther), missing],
-    })
+    const { cells, missing: others } = this.results
+    this.#write({ cells: cells.filter(isOther), missing: [...others.filter(isOther), missing] })
   }
 
   #write(results: Results): void {
-    this.#results = results
     mkdirSync(dirname(this.#file), { recursive: true })
     writeFileSync(this.#file, `${JSON.stringify(results, null, 2)}\n`)
   }
