@@ -20,6 +20,7 @@ export const SUITES: Readonly<Record<string, readonly string[]>> = {
     'test/faults/queue-rights',
     'test/faults/refused-writes',
   ],
+  doctor: ['tools/doctor/'],
   /** The short form of `npm run fire`. */
   fire: ['test/fire/fire.test.ts'],
 }
