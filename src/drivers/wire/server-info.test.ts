@@ -6,6 +6,6 @@ test.each([
   ['Redis, alone', ['redis_version:7.0.15', 'redis_mode:standalone'], false],
   ['Valkey, in a cluster', ['redis_version:7.2.4', 'valkey_version:9.1.2', 'server_mode:cluster'], true],
   ['Valkey, alone', ['redis_version:7.2.4', 'valkey_version:9.1.2', 'server_mode:standalone'], false],
-])('a plain client is told whether its server is in a cluster: %s', (_, lines, cluster) => {
+])('INFO shows a plain client whether its server is in a cluster: %s', (_, lines, cluster) => {
   expect(serverInfo([`# Server\r\n${lines.join('\r\n')}\r\n`], false)).toMatchObject({ cluster })
 })
