@@ -2,7 +2,8 @@
 Reads a page of items. `place` and `copy` come from the previous page. `replaced`: the collection has been replaced
 since, so that another page would mix two; or a set or a hash is on another Redis process, which scans it in another
 order. `gap`: items at the head of a list were removed before they were read. A set and a hash may return a few items
-more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank.
+more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank. Servers write the same score
+in different ways: 0.1, or 0.10000000000000001.
 
 @returns page      copy:integer version:integer expires_at_ms:integer size:integer place:text more:flag gap:flag parts:[part:bytes]
 @returns replaced  copy:integer version:integer

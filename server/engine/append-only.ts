@@ -3,7 +3,7 @@
 // (valkey-io/valkey#4342).
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream, createWriteStream, readdirSync, rmSync } from 'node:fs'
+import { createReadStream, createWriteStream, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
@@ -44,25 +44,34 @@ export async function mendAppendOnly(data: string, command: string): Promise<boo
   return code === 0
 }
 
-/**
- * The report of the tool on each file that it reads. Before Redis 7.0 there is one file, whose name it does not print.
- */
-const ANALYZED = /AOF analyzed: (?:filename=(.+?), )?size=\d+, ok_up_to=(\d+),/g
+/** The report of the tool on the file that it reads. Before Redis 7.0 it does not print the name. */
+const ANALYZED = /AOF analyzed: (?:filename=.+?, )?size=\d+, ok_up_to=(\d+),/
 
-/** Where the last file that the tool reads becomes invalid. */
+/** Where the file becomes invalid. */
 async function findCut(data: string, command: string): Promise<{ file: string; from: number } | null> {
   const checked = fileToCheck(data)
   if (checked === undefined) return null
   const checking = spawn(command, [checked], { stdio: ['ignore', 'pipe', 'ignore'] })
   const [report] = await Promise.all([text(checking.stdout), once(checking, 'exit')])
-  const [, name, from] = [...report.matchAll(ANALYZED)].at(-1) ?? []
-  if (from === undefined) return null
-  return { file: name === undefined ? checked : join(dirname(checked), name), from: Number(from) }
+  const from = ANALYZED.exec(report)?.[1]
+  return from === undefined ? null : { file: checked, from: Number(from) }
 }
 
-/** The manifest names all others. */
+/**
+ * The file that grows, which is the only one that a crash truncates. Not the manifest, which names it: for that the tool
+ * of Valkey 9.0 to 9.1.2 reads the base file, too, and takes it for damaged (valkey-io/valkey#4739).
+ */
 function fileToCheck(data: string): string | undefined {
   const names = readdirSync(data, { recursive: true, encoding: 'utf8' })
-  const file = names.find((name) => name.endsWith('.manifest')) ?? names.find((name) => name.endsWith('.aof'))
-  return file && join(data, file)
+  const manifest = names.find((name) => name.endsWith('.manifest'))
+  if (manifest === undefined) {
+    const only = names.find((name) => name.endsWith('.aof'))
+    return only && join(data, only)
+  }
+  const grows = lastIncrement(readFileSync(join(data, manifest), 'utf8'))
+  return grows && join(data, dirname(manifest), grows)
+}
+
+function lastIncrement(manifest: string): string | undefined {
+  return [...manifest.matchAll(/^file (\S+) seq \d+ type i\b/gm)].at(-1)?.[1]
 }

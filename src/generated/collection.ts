@@ -99,7 +99,7 @@ d.largest,
 d.expires_at_ms,
 e,
 }` }
-const readLua: LuaText = { file: 'lua/collection/read', taken: [12, 5, 1, 27], text: `local c=ARGV[1]
+const readLua: LuaText = { file: 'lua/collection/read', taken: [13, 5, 1, 27], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=ARGV[4]
@@ -620,7 +620,7 @@ export type ReadAnswer =
   | { readonly status: 'absent' }
 
 /**
- * Reads a page of items. `place` and `copy` come from the previous page. `replaced`: the collection has been replaced since, so that another page would mix two; or a set or a hash is on another Redis process, which scans it in another order. `gap`: items at the head of a list were removed before they were read. A set and a hash may return a few items more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank.
+ * Reads a page of items. `place` and `copy` come from the previous page. `replaced`: the collection has been replaced since, so that another page would mix two; or a set or a hash is on another Redis process, which scans it in another order. `gap`: items at the head of a list were removed before they were read. A set and a hash may return a few items more than the limit, and an item twice when they change meanwhile. A sorted set is read by rank. Servers write the same score in different ways: 0.1, or 0.10000000000000001.
  *
  * Cost: O(log items + limit), at most 4 MiB.
  */

@@ -24,6 +24,13 @@ server that knows it.
 ${table(['structure', 'Redis, at least', 'optional commands'], rows)}
 [Clients](operations.md#clients) has the required versions of ioredis and node-redis.
 
+## Servers
+
+The tests run on Redis 7.0 and 8.0 and on Valkey 8.0, 8.1 and 9.1, as Debian packages them: all vectors in TypeScript
+and Python, both drivers on single servers, Sentinel and Cluster, all structures, missing permissions, and short runs
+with faults. [The servers](proof/matrix.md) has the counts of the last run on each, and why a test fails where one does.
+Redis 6.2 is not among them, because no suite of Debian has it.
+
 ## Least privilege
 
 To create a user for one structure and nothing else, type \`ACL SETUSER name on >password\` followed by the rule below, with

@@ -34,7 +34,8 @@ export class Node {
   }
 
   get role(): Role {
-    if (this.info?.get('redis_mode') === 'sentinel') return 'sentinel'
+    // Valkey calls it server_mode.
+    if ((this.info?.get('redis_mode') ?? this.info?.get('server_mode')) === 'sentinel') return 'sentinel'
     const role = this.info?.get('role')
     if (role === 'master') return 'primary'
     if (role === 'slave') return 'replica'

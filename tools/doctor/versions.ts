@@ -87,9 +87,10 @@ export const FAULTS: readonly Fault[] = [
   {
     id: 'check-aof-rejects-own-files',
     weight: 'note',
-    affects: ({ name, version }) => name === 'Valkey' && version === '9.1.2',
-    why: 'Do not run valkey-check-aof of this version: it fails on files that its own server wrote.',
+    affects: ({ name, version }) =>
+      name === 'Valkey' && !isBefore(version, '9.0.0') && !isBefore('9.1.2', version),
+    why: 'Do not run valkey-check-aof of this version on a manifest: it takes the base file of its own server for damaged. Run it on the newest .incr.aof file.',
     mend: '',
-    source: 'https://github.com/valkey-io/valkey/pull/4342',
+    source: 'https://github.com/valkey-io/valkey/pull/4739',
   },
 ]

@@ -16,7 +16,12 @@ export interface Ended {
 const running = new Set<number>()
 
 /** Runs a program of Node without input, in the root of a copy. */
-export async function runNode(args: readonly string[], root: string, limitMs: number): Promise<Ended> {
+export async function runNode(
+  args: readonly string[],
+  root: string,
+  limitMs: number,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<Ended> {
   const folder = folderIn(root)
   const output = openSync(join(folder, 'output'), 'w')
   try {
@@ -25,6 +30,7 @@ export async function runNode(args: readonly string[], root: string, limitMs: nu
       cwd: root,
       stdio: ['ignore', output, output],
       detached: true,
+      env,
     })
     const pid = child.pid ?? 0
     running.add(pid)

@@ -16,7 +16,8 @@ export function serverInfo(
   const infos = texts.map((text) => ({
     engine: engineOf(text),
     version: field(text, 'redis_version') ?? '0.0.0',
-    cluster: throughCluster || field(text, 'redis_mode') === 'cluster',
+    // Valkey calls it server_mode.
+    cluster: throughCluster || /^\w+_mode:cluster\b/m.test(text),
   }))
   const [oldest = { engine: 'other' as const, version: '0.0.0', cluster: throughCluster }] = infos.toSorted(
     (a, b) => compareVersions(a.version, b.version),

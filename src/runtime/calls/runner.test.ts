@@ -131,6 +131,8 @@ test.each([
   ['NOPERM no', 'forbidden'],
   ['NOAUTH no', 'forbidden'],
   ["ERR The user executing the script can't run this command or subcommand", 'forbidden'],
+  ['ERR ACL failure in script: No permissions to access a key', 'forbidden'],
+  ["ERR ACL failure in script: User app has no permissions to run the 'hset' command", 'forbidden'],
   ['LAYOUT 9', 'unknown-layout'],
   ['ERR whatever', 'script-failed'],
 ])('%s is a definite error with the code %s', async (message, code) => {

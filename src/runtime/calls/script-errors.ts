@@ -29,7 +29,8 @@ const PASSING = new Set([
  */
 const DOWN_IN_SCRIPT = /^ERR Script attempted to execute a (?:write )?command while the cluster is down/
 
-const NOT_IN_SCRIPT = "ERR The user executing the script can't"
+/** A command, key or channel that the user may not use inside a script has no error code: here Redis 7.0, and newer servers. */
+const NOT_IN_SCRIPT = /^ERR (The user executing|ACL failure)/
 
 const SUBSCRIBE = { script: { name: 'subscribe' } } as const
 
@@ -91,8 +92,7 @@ export function toPeriluneError(error: ServerReplyError, operation: AnyOperation
       return new InvalidArgumentError(argument, problem)
     }
     default:
-      // Redis 7.0 has no error code for a command that the user may not run inside a script.
-      if (error.message.startsWith(NOT_IN_SCRIPT))
+      if (NOT_IN_SCRIPT.test(error.message))
         return new DriverError('forbidden', `${name}: ${error.message}`, options)
       return new DriverError('script-failed', `${name}: ${inSource(error.message, operation)}`, options)
   }
