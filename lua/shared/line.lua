@@ -87,8 +87,9 @@ local function call_next(keys, unit, ticket, recheck_ms)
   return call_first(keys, unit, recheck_ms)
 end
 
--- Places in the line of tickets. Not every ticket moves the expiry of the line, but the first one, each of so many, and each that calls again, as one
--- does that waits for longer than 15 s: a line that fewer have joined for two hours has had a second call, or was empty.
+-- Places in the line of tickets. Not every ticket moves the expiry of the line, but the first one, each of so many, and
+-- each that calls again, as one does that waits for longer than 15 s: a line that fewer have joined for two hours has
+-- had a second call, or was empty.
 local TICKETS_A_MOVE = 64
 
 -- The first one has called: it is not silent; see `is_silent`.

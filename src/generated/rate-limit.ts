@@ -595,7 +595,7 @@ end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
 end` }
-const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 135, 10, -141, 3, 6, 3, 38, 5, 42, 1, -21, 17, 4, 1, -95, 3, 58, 9, 25, 9, -70, 6, 64, 9, 1, 2, 22, 1, 1, 10, -34, 3, -64, 3], text: `local function open_subject(a,b,c,d)
+const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 136, 10, -142, 3, 6, 3, 38, 5, 42, 1, -21, 17, 4, 1, -95, 3, 58, 9, 25, 9, -70, 6, 64, 9, 2, 2, 22, 1, 1, 10, -34, 3, -65, 3], text: `local function open_subject(a,b,c,d)
 local function read_subject(a,b,c,d)
 local e={'layout','refunded',b,'time'}
 for f=d,#c,5 do

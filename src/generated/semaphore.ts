@@ -270,7 +270,7 @@ if i or h then
 save_freed_semaphore(K.state,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 11, -104, 4, 70, 16, 16, 7, 91, 19, -199, 6, 1, 7, 1, 9, 2, 4, 170, 8, -241, 3, 135, 3, 17, 3, -18, 3, 1, 3, 27, 33, -145, 4, 94, 3, -15, 5, 11, 7, -104, 5, 50, 11], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 11, -104, 4, 70, 16, 16, 7, 91, 19, -184, 9, -24, 6, 1, 7, 12, 4, 2, 4, 164, 8, -241, 3, 135, 3, 17, 3, -18, 3, 1, 3, 27, 33, -47, 3, -15, 5, 11, 7, -104, 5, 50, 11], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -375,6 +375,15 @@ for g=1,#e,2 do
 f[#f+1]=e[g]
 end
 if f[1]then
+local function semaphore_kept_ms(a)
+local b=a.last_ticket>0 and 7200000 or 720000
+if a.resized==1 then
+b=2592000000
+end
+local c=
+math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
+return string.format('%.0f',c+b)
+end
 local function semaphore_text(a)
 return string.format(
 '%s %d %d %d %s %.0f %.0f %d',
@@ -388,20 +397,15 @@ a.last_end_ms,
 a.last_ticket
 )
 end
-local function semaphore_kept_ms(a)
-local b=a.last_ticket>0 and 7200000 or 720000
-if a.resized==1 then
-b=2592000000
-end
-local c=
-math.max(a.last_end_ms-a.now_ms,behind_ms(a.token,a.now_ms))
-return string.format('%.0f',c+b)
-end
 local function save_semaphore(a,b)
 redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
 b.is_saved=true
 end
-save_semaphore(c,d)
+local function save_freed_semaphore(a,b)
+redis.call('PEXPIRE',a,semaphore_kept_ms(b))
+save_semaphore(a,b)
+end
+save_freed_semaphore(c,d)
 for g,h in ipairs(forget_permits(a,b,d,f))do
 note_late(d,h.id,f[g],e[2*g])
 end
@@ -456,10 +460,6 @@ save_semaphore(c,d)
 end
 redis.call('PEXPIRE',a,r)
 end
-end
-local function save_freed_semaphore(a,b)
-redis.call('PEXPIRE',a,semaphore_kept_ms(b))
-save_semaphore(a,b)
 end
 local function confirm_permit(a,b,c,d,e,f)
 local g=math.max(e,c.now_ms+f)
@@ -654,7 +654,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '601d7f80e66e550b2a73e0fddbd912e1a71b842a', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 11, abandonLua, 18, 1, permitsModule, 59, 27, abandonLua, 19, 2, permitsModule, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 27, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, permitsModule, 187, 1, sharedClockSteps, 0, 3, permitsModule, 118, 9, 188, 1, 105, 13, 127, 4, 189, 2, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'df483c981cdfb9c43f99e8a807bfeebb24f6c60c', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 11, abandonLua, 18, 1, permitsModule, 59, 27, abandonLua, 19, 2, permitsModule, 86, 19, sharedClockSteps, 0, 3, permitsModule, 105, 31, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 27, sharedClockSteps, 0, 3, permitsModule, 105, 26, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, sharedClockSteps, 0, 3, permitsModule, 105, 30, abandonLua, 29, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -722,7 +722,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', 'fa362e212749fc0b4481505e9d6028c4fcd01301', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 118, 9, 105, 13, 127, 4, acquireLua, 15, 2, permitsModule, 191, 4, 148, 6, 195, 11, acquireLua, 17, 1, permitsModule, 187, 4, acquireLua, 18, 5, permitsModule, 59, 27, acquireLua, 23, 2, permitsModule, 206, 5, 86, 19, 131, 1, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 32, 6, permitsModule, 139, 6, acquireLua, 38, 3, permitsModule, 148, 6, 59, 27, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 154, 33, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 145, 3, acquireLua, 57, 1, permitsModule, 148, 6, 59, 27, 154, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '69afed0bc0210e5411b3269c6120b54671a56aa8', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 105, 26, acquireLua, 15, 2, permitsModule, 191, 4, 152, 6, 195, 11, acquireLua, 17, 1, permitsModule, 131, 4, acquireLua, 18, 5, permitsModule, 59, 27, acquireLua, 23, 2, permitsModule, 206, 5, 86, 19, 131, 5, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 32, 6, permitsModule, 143, 6, acquireLua, 38, 3, permitsModule, 152, 6, 59, 27, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 158, 33, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 149, 3, acquireLua, 57, 1, permitsModule, 152, 6, 59, 27, 158, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -825,7 +825,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 118, 9, 105, 13, 127, 4, 187, 4, 148, 6, 194, 5, extendLua, 4, 28]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 105, 30, 152, 6, 194, 5, extendLua, 4, 28]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -916,7 +916,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', 'f7866e437792bfb98b12d1d7ec60fcf44805ccd9', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 59, 20, 48, 11, 79, 7, releaseLua, 10, 1, permitsModule, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, sharedLine, 0, 6, permitsModule, 132, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 211, 1, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 9, 212, 7, 127, 4, 219, 3, releaseLua, 21, 3]),
+  script: /* @__PURE__ */ linked('semaphore/release', 'a5df28f5330d9c6971697733991155053e437a24', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 59, 20, 48, 11, 79, 7, releaseLua, 10, 1, permitsModule, 86, 19, 131, 1, sharedClockSteps, 0, 3, permitsModule, 105, 9, 132, 1, 114, 17, 133, 3, sharedLine, 0, 6, permitsModule, 136, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 105, 26, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 211, 1, sharedClockSteps, 0, 3, permitsModule, 105, 22, 212, 7, 127, 4, 219, 3, releaseLua, 21, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -965,7 +965,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', 'd3f3ca06e09c6abe9d667f68e8fa418d7170a311', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, resizeLua, 10, 1, permitsModule, 48, 11, 86, 19, 131, 1, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 20, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 6, 79, 7, 154, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '8bfdcb5bf882b604575a956a4339c6ab98feaa68', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 114, 13, sharedClockSteps, 0, 3, permitsModule, 105, 9, 127, 4, resizeLua, 10, 1, permitsModule, 48, 11, 86, 19, 131, 5, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 20, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 6, 79, 7, 158, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1010,7 +1010,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', 'f2fc71e9396c764a2a64421727c7a8c5691aef19', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 86, 32, sharedClockSteps, 0, 3, permitsModule, 118, 14, 59, 20, sharedLine, 0, 6, permitsModule, 132, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 105, 13, sharedClockSteps, 0, 3, permitsModule, 118, 13, 59, 20, sharedLine, 54, 14, permitsModule, 139, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 145, 3, sharedLine, 115, 6, permitsModule, 148, 6, 79, 7, 154, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, permitsModule, 187, 1, sharedClockSteps, 0, 3, permitsModule, 118, 9, 188, 1, 105, 13, 127, 4, 189, 2, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '03863c6ca4a8dac313a9d427c72233bb05971025', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 86, 19, sharedClockSteps, 0, 3, permitsModule, 105, 31, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 105, 26, 59, 20, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 6, 79, 7, 158, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, sharedClockSteps, 0, 3, permitsModule, 105, 30, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

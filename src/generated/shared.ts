@@ -161,7 +161,7 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [227, 6, -208, 4, 34, 13, 114, 16, 3, 15, -193, 11, 1, 3, 112, 14, 1, 3, 2, 7, -50, 10, -135, 4, 65, 9, -39, 6, -38, 6, 34, 4, 63, 9, -30, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [228, 6, -209, 4, 34, 13, 115, 16, 3, 15, -194, 11, 1, 3, 113, 14, 1, 3, 2, 7, -50, 10, -136, 4, 65, 9, -39, 6, -38, 6, 34, 4, 64, 9, -30, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true

@@ -3,6 +3,7 @@
 
 import type { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { until } from '../servers/ask.ts'
 import { startRedis } from '../servers/redis.ts'
 import { placeOn } from './uses/place.ts'
 import { allUses, type Place, type Step, type StructureUse } from './uses/use.ts'
@@ -31,6 +32,20 @@ describe.each(someOf(await allUses(), 4))('with a $structure', ({ steps }) => {
 
     expect(answers).toEqual(expected)
   })
+})
+
+test('what a permit used goes to a waiter when its lease ends, on a server out of memory', async () => {
+  const { place, client } = await setup()
+  const semaphore = place.redis.semaphore('full', { limit: 1 })
+  await place.redis.semaphore('full', { limit: 1, lease: '1s' }).acquireDetached()
+  const waiting = semaphore.acquire({ wait: '10s' })
+  await until('one waits', async () => (await semaphore.inspect()).waiting === 1)
+  await fill(client)
+
+  const permit = await waiting
+
+  expect(permit.remainingMs).toBeGreaterThan(0)
+  await permit.release()
 })
 
 async function setup(): Promise<{ place: Place; client: Redis }> {

@@ -160,7 +160,8 @@ local function save_subject(state, subject, meters, call, at_us, written)
   if life_ms then
     keep_for(state, life_ms)
   end
-  -- When a record is added, old ones are dropped: a caller may live for one call. And in one of 17 calls, as by shared/calls.
+  -- When a record is added, old ones are dropped: a caller may live for one call. And in one of 17 calls, as
+  -- shared/calls does.
   local is_first = subject.exists and not subject.record
   if caller ~= '' and (is_first or call % 17 == 16) then
     forget_old_fields(state, subject.now_us)

@@ -287,7 +287,7 @@ local function reap(keys, semaphore)
   end
   if tokens[1] then
     -- A user that may not save must not remove them either: what they used would stay used.
-    save_semaphore(keys, semaphore)
+    save_freed_semaphore(keys, semaphore)
     for at, permit in ipairs(forget_permits(keys, semaphore, tokens)) do
       note_late(semaphore, permit.id, tokens[at], ended[2 * at])
     end
