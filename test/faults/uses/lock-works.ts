@@ -44,7 +44,7 @@ const ONE = [14, 60] as [number, number]
 // Those who wait are of one process: a hundred are looked at for one of another.
 const WATCHED = [16, 160] as [number, number]
 // 500 tickets of the dead, and for each a look, a message and a removal.
-const SKIPS = [1520, 9000] as [number, number]
+const SKIPS = [1520, 9100] as [number, number]
 // 1,000 leases of readers that have ended, and for each five commands.
 const LAPSES = [5020, 23_000] as [number, number]
 
