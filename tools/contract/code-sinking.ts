@@ -225,11 +225,15 @@ class Sinking {
     return this.#mayBeCopied(movable, targets, depth) && !isOnEachWay([...groups.keys()]) ? targets : null
   }
 
-  /** A function may stand in several places, where each is one that few calls pass. */
-  #mayBeCopied({ statement, binding }: Movable, targets: readonly Place[][], depth: number): boolean {
-    const isFunction = binding.fn === statement
+  /**
+   * A function that is only called may stand in several places, where each is one that few calls pass. Of one that is
+   * handed on, a copy would be another value.
+   */
+  #mayBeCopied({ statement, binding: { fn } }: Movable, targets: readonly Place[][], depth: number): boolean {
     return (
-      isFunction &&
+      fn !== null &&
+      fn === statement &&
+      this.#callsOf(fn) !== null &&
       targets.length <= MOST_COPIES &&
       targets.every((path) => hasCondition(path.slice(depth + 1)))
     )
