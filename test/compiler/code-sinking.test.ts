@@ -85,8 +85,12 @@ describe('stays', () => {
     ],
     'a function that two branches use as a value': [
       'local names = {}',
-      "if ARGV[1] then names[inner] = 'a' end",
-      'if ARGV[2] then return names[inner] end',
+      'if ARGV[1] then',
+      "  names[inner] = 'a'",
+      'end',
+      'if ARGV[2] then',
+      '  return names[inner]',
+      'end',
     ],
     'what a function without a name uses that is handed on': [
       'local function outer(fn)',
