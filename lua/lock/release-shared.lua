@@ -17,6 +17,9 @@ local expires_at_ms = tonumber(redis.call('ZSCORE', keys.readers, token) or 0)
 if lock.mode ~= 's' or expires_at_ms <= lock.now_ms then
   return { 'lost' }
 end
+-- What a missing right refuses below is tried before: the caller of a refused release believes to hold.
+redis.call('ZRANGEBYSCORE', keys.readers, '-inf', '-inf', 'LIMIT', '0', '1')
+redis.call('ZRANGE', keys.readers, '-1', '-1')
 forget_reader(keys, token)
 count_readers(keys, lock)
 if lock.mode ~= 's' then

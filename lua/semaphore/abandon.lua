@@ -24,11 +24,13 @@ local rank = semaphore.last_ticket > 0
 if rank then
   redis.call('ZREM', keys.queue, own, other)
 end
+-- First, as in release.
+local reaped = reap(keys, semaphore)
 local token, ends_at_ms = permit_of(keys, id)
 if token then
-  end_permit(keys, semaphore, token, ends_at_ms)
+  local permit = end_permit(keys, semaphore, token, ends_at_ms)
+  save_without(keys, semaphore, token, ends_at_ms, permit)
 end
-local reaped = reap(keys, semaphore)
 local served
 if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
   semaphore.claim_ms = claim_ms

@@ -18,8 +18,9 @@ local expires_at_ms = tonumber(redis.call('ZSCORE', keys.permits, token) or 0)
 if expires_at_ms <= semaphore.now_ms then
   return { 'lost' }
 end
-local permit = end_permit(keys, semaphore, token, expires_at_ms)
+-- First: what it removes may be refused, and then the caller still has its permit.
 reap(keys, semaphore)
+local permit = end_permit(keys, semaphore, token, expires_at_ms)
 local is_whole, served = true, 'none'
 if semaphore.last_ticket > 0 then
   semaphore.claim_ms = claim_ms

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createReadStream, createWriteStream, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 
@@ -63,15 +63,22 @@ async function findCut(data: string, command: string): Promise<{ file: string; f
  */
 function fileToCheck(data: string): string | undefined {
   const names = readdirSync(data, { recursive: true, encoding: 'utf8' })
-  const manifest = names.find((name) => name.endsWith('.manifest'))
+  const manifest = names.find(isManifest)
   if (manifest === undefined) {
     const only = names.find((name) => name.endsWith('.aof'))
     return only && join(data, only)
   }
-  const grows = lastIncrement(readFileSync(join(data, manifest), 'utf8'))
+  const grows = lastFile(readFileSync(join(data, manifest), 'utf8'))
   return grows && join(data, dirname(manifest), grows)
 }
 
-function lastIncrement(manifest: string): string | undefined {
-  return [...manifest.matchAll(/^file (\S+) seq \d+ type i\b/gm)].at(-1)?.[1]
+/** Copies of the folder may lie beside it. */
+function isManifest(name: string): boolean {
+  return name.startsWith(`appendonlydir${sep}`) && name.endsWith('.manifest')
+}
+
+/** The newest increment; the base, if there is none, as after an upgrade from a server before 7.0. */
+function lastFile(manifest: string): string | undefined {
+  const files = [...manifest.matchAll(/^file (\S+) seq \d+ type ([bi])\b/gm)]
+  return (files.findLast(([, , type]) => type === 'i') ?? files.at(-1))?.[1]
 }

@@ -417,7 +417,7 @@ i[#i+1]=l.kind
 i[#i+1]=l.holder
 end
 return{'inspection',f.mode,tonumber(f.token),g,h,redis.call('ZCARD',b),i}` }
-const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 13, 1, 6], text: `local c=ARGV[1]
+const releaseSharedLua: LuaText = { file: 'lua/lock/release-shared', taken: [8, 5, 1, 5, 1, 10, 1, 6], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -427,6 +427,8 @@ local j=tonumber(redis.call('ZSCORE',b,c)or 0)
 if i.mode~='s'or j<=i.now_ms then
 return{'lost'}
 end
+redis.call('ZRANGEBYSCORE',b,'-inf','-inf','LIMIT','0','1')
+redis.call('ZRANGE',b,'-1','-1')
 forget_reader(K.reader_ids,K.readers,c)
 count_readers(K.reader_ids,K.readers,i)
 if i.mode~='s'then
@@ -1585,7 +1587,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', 'a21b71e4f593d2e4c28ef563ca884840e48c7bcc', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 5, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 10, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 11, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 16, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, releaseSharedLua, 19, 5]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '55b4af2173c72eecd48040e72f9b290baf8c78be', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 7, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 12, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 13, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 18, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, releaseSharedLua, 21, 5]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

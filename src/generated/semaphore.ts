@@ -8,7 +8,7 @@ import { linked, type LuaText, pick } from '../runtime/values/linked.ts'
 import { flag as asFlag, integer as asInteger, list as asList, text as asText, unexpected } from '../runtime/values/reply.ts'
 import { sharedClock, sharedClockSteps, sharedLine, sharedMessages, sharedTickets, sharedTokens } from './shared.ts'
 
-const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 23], text: `local c=ARGV[1]
+const abandonLua: LuaText = { file: 'lua/semaphore/abandon', taken: [8, 9, 1, 8, 1, 16], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3])
 local f=tonumber(ARGV[4])
@@ -25,18 +25,19 @@ and(redis.call('ZRANK',b,o)or redis.call('ZRANK',b,p))
 if q then
 redis.call('ZREM',b,o,p)
 end
-local r,s=permit_of(K.ids,K.permits,c)
-if r then
-end_permit(K.ids,K.permits,m,r,s)
+local r=reap(K.ids,K.permits,K.state,m)
+local s,t=permit_of(K.ids,K.permits,c)
+if s then
+local u=end_permit(K.ids,K.permits,m,s,t)
+save_without(K.ids,K.permits,K.state,m,s,t,u)
 end
-local t=reap(K.ids,K.permits,K.state,m)
 local u
-if m.last_ticket>0 and(q==0 or r or t)then
+if m.last_ticket>0 and(q==0 or s or r)then
 m.claim_ms=i
 m.how={channel=g,sharded=j,counted=k}
 u=serve(K,m,'')
 end
-if u or r or t then
+if u or s or r then
 save_freed_semaphore(K.state,m)
 end
 return{'abandoned',u=='more'and 1 or 0}` }
@@ -205,7 +206,7 @@ l,
 o,
 m,
 }` }
-const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 11, 1, 4, 1, 4], text: `local c=ARGV[1]
+const releaseLua: LuaText = { file: 'lua/semaphore/release', taken: [9, 5, 1, 5, 1, 6, 1, 4, 1, 4], text: `local c=ARGV[1]
 local d=ARGV[2]
 local e=tonumber(ARGV[3]or 1000)
 local f=ARGV[4]=='1'
@@ -215,8 +216,8 @@ local j=tonumber(redis.call('ZSCORE',b,c)or 0)
 if j<=i.now_ms then
 return{'lost'}
 end
-local k=end_permit(K.ids,K.permits,i,c,j)
 reap(K.ids,K.permits,K.state,i)
+local k=end_permit(K.ids,K.permits,i,c,j)
 local l,m=true,'none'
 if i.last_ticket>0 then
 i.claim_ms=e
@@ -270,7 +271,7 @@ if i or h then
 save_freed_semaphore(K.state,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 11, -104, 4, 70, 16, 16, 7, 91, 19, -184, 9, -24, 6, 1, 7, 12, 4, 2, 4, 164, 8, -241, 3, 135, 3, 17, 3, -18, 3, 1, 3, 27, 33, -47, 3, -15, 5, 11, 7, -104, 5, 50, 11], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 104, 11, 101, 19, -185, 9, -24, 6, 1, 7, 12, 4, 2, 4, 165, 1, -226, 4, 70, 16, 136, 7, -227, 7, 93, 7, 3, 12, -137, 3, 136, 3, 17, 3, -18, 3, 1, 3, 27, 33, -47, 3, -15, 5, 11, 7, -105, 5], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -311,13 +312,6 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
-local function permit_of(a,b,c)
-local d=redis.call('HGET',a,'i'..c)
-if not d then
-return nil,nil
-end
-return d,tonumber(redis.call('ZSCORE',b,d)or 0)
-end
 local function look_ahead(a,b)
 local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
 if c.err then
@@ -328,33 +322,6 @@ if not c[2]then
 b.used=0
 b.last_end_ms=0
 end
-end
-local function parse_permit(a)
-local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
-return{weight=tonumber(b),id=c,holder=d}
-end
-local function forget_permits(a,b,c,d)
-local e=redis.call('HMGET',a,unpack(d))
-local f,g={},{}
-for h,i in ipairs(d)do
-local j=parse_permit(e[h])
-g[h]=j
-c.used=c.used-j.weight
-f[#f+1]=i
-f[#f+1]='i'..j.id
-end
-redis.call('ZREM',b,'')
-redis.call('HDEL',a,unpack(f))
-redis.call('ZREM',b,unpack(d))
-c.is_saved=false
-return g
-end
-local function end_permit(a,b,c,d,e)
-local f=forget_permits(a,b,c,{d})[1]
-if e==c.soonest_end_ms then
-look_ahead(b,c)
-end
-return f
 end
 local function reap(a,b,c,d)
 if d.used==0 or d.soonest_end_ms>d.now_ms then
@@ -406,12 +373,58 @@ redis.call('PEXPIRE',a,semaphore_kept_ms(b))
 save_semaphore(a,b)
 end
 save_freed_semaphore(c,d)
+local function parse_permit(a)
+local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
+return{weight=tonumber(b),id=c,holder=d}
+end
+local function forget_permits(a,b,c,d)
+local e=redis.call('HMGET',a,unpack(d))
+local f,g={},{}
+for h,i in ipairs(d)do
+local j=parse_permit(e[h])
+g[h]=j
+c.used=c.used-j.weight
+f[#f+1]=i
+f[#f+1]='i'..j.id
+end
+redis.call('ZREM',b,'')
+redis.call('HDEL',a,unpack(f))
+redis.call('ZREM',b,unpack(d))
+c.is_saved=false
+return g
+end
 for g,h in ipairs(forget_permits(a,b,d,f))do
 note_late(d,h.id,f[g],e[2*g])
 end
 end
 look_ahead(b,d)
 return true
+end
+local function permit_of(a,b,c)
+local d=redis.call('HGET',a,'i'..c)
+if not d then
+return nil,nil
+end
+return d,tonumber(redis.call('ZSCORE',b,d)or 0)
+end
+local function end_permit(a,b,c,d,e)
+local f=forget_permits(a,b,c,{d})[1]
+if e==c.soonest_end_ms then
+look_ahead(b,c)
+end
+return f
+end
+local function save_without(a,b,c,d,e,f,g)
+local h,i=semaphore_text(d),semaphore_kept_ms(d)
+if redis.pcall('SET',c,h,'PX',i).err then
+redis.call('ZADD',b,f,e)
+local j=g.weight..' '..g.id..' '..g.holder
+redis.call('HSET',a,e,j,'i'..g.id,e)
+redis.call('PEXPIRE',b,i)
+redis.call('PEXPIRE',a,i)
+save_semaphore(c,d)
+end
+d.is_saved=true
 end
 local function fits(a,b)
 return a.used+b<=a.limit
@@ -479,17 +492,6 @@ end
 local function save_changed(a,b,c)
 if c then
 save_semaphore(a,b)
-end
-end
-local function save_without(a,b,c,d,e,f,g)
-local h,i=semaphore_text(d),semaphore_kept_ms(d)
-if redis.pcall('SET',c,h,'PX',i).err then
-redis.call('ZADD',b,f,e)
-local j=g.weight..' '..g.id..' '..g.holder
-redis.call('HSET',a,e,j,'i'..g.id,e)
-redis.call('PEXPIRE',b,i)
-redis.call('PEXPIRE',a,i)
-save_semaphore(c,d)
 end
 end` }
 const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
@@ -654,7 +656,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', 'df483c981cdfb9c43f99e8a807bfeebb24f6c60c', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, abandonLua, 17, 1, permitsModule, 48, 11, abandonLua, 18, 1, permitsModule, 59, 27, abandonLua, 19, 2, permitsModule, 86, 19, sharedClockSteps, 0, 3, permitsModule, 105, 31, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, abandonLua, 21, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 27, sharedClockSteps, 0, 3, permitsModule, 105, 26, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 26, 3, sharedClockSteps, 0, 3, permitsModule, 105, 30, abandonLua, 29, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', '7ce8c7929642e776b56024d7bd7de7d4bfc48ff0', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, abandonLua, 17, 1, permitsModule, 129, 7, abandonLua, 18, 2, permitsModule, 102, 20, 136, 7, abandonLua, 20, 1, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, abandonLua, 21, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, 136, 7, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 27, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, abandonLua, 30, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -722,7 +724,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '69afed0bc0210e5411b3269c6120b54671a56aa8', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 105, 26, acquireLua, 15, 2, permitsModule, 191, 4, 152, 6, 195, 11, acquireLua, 17, 1, permitsModule, 131, 4, acquireLua, 18, 5, permitsModule, 59, 27, acquireLua, 23, 2, permitsModule, 206, 5, 86, 19, 131, 5, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 32, 6, permitsModule, 143, 6, acquireLua, 38, 3, permitsModule, 152, 6, 59, 27, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 158, 33, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 149, 3, acquireLua, 57, 1, permitsModule, 152, 6, 59, 27, 158, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '69afed0bc0210e5411b3269c6120b54671a56aa8', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 129, 7, acquireLua, 14, 1, permitsModule, 41, 11, sharedClockSteps, 0, 3, permitsModule, 71, 26, acquireLua, 15, 2, permitsModule, 203, 4, 164, 6, 207, 11, acquireLua, 17, 1, permitsModule, 97, 4, acquireLua, 18, 5, permitsModule, 102, 20, 136, 7, acquireLua, 23, 2, permitsModule, 218, 5, 52, 19, 97, 25, sharedLine, 0, 6, permitsModule, 122, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 32, 6, permitsModule, 155, 6, acquireLua, 38, 3, permitsModule, 164, 6, 102, 20, 136, 7, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 45, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 170, 33, serveModule, 7, 35, sharedLine, 6, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 161, 3, acquireLua, 57, 1, permitsModule, 164, 6, 102, 20, 136, 7, 170, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -825,7 +827,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 105, 30, 152, 6, 194, 5, extendLua, 4, 28]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 41, 11, sharedClockSteps, 0, 3, permitsModule, 71, 30, 164, 6, 206, 5, extendLua, 4, 28]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -865,7 +867,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 59, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 102, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -916,7 +918,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', 'a5df28f5330d9c6971697733991155053e437a24', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 59, 20, 48, 11, 79, 7, releaseLua, 10, 1, permitsModule, 86, 19, 131, 1, sharedClockSteps, 0, 3, permitsModule, 105, 9, 132, 1, 114, 17, 133, 3, sharedLine, 0, 6, permitsModule, 136, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 105, 26, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 211, 1, sharedClockSteps, 0, 3, permitsModule, 105, 22, 212, 7, 127, 4, 219, 3, releaseLua, 21, 3]),
+  script: /* @__PURE__ */ linked('semaphore/release', 'b960c58a84eff7eb671bf8c5e6407008e78e858e', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 102, 20, 41, 30, 97, 1, sharedClockSteps, 0, 3, permitsModule, 71, 9, 98, 1, 80, 17, 99, 3, sharedLine, 0, 6, permitsModule, 122, 7, releaseLua, 10, 1, permitsModule, 136, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, releaseLua, 21, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -965,7 +967,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '8bfdcb5bf882b604575a956a4339c6ab98feaa68', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 114, 13, sharedClockSteps, 0, 3, permitsModule, 105, 9, 127, 4, resizeLua, 10, 1, permitsModule, 48, 11, 86, 19, 131, 5, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 59, 20, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 6, 79, 7, 158, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '8bfdcb5bf882b604575a956a4339c6ab98feaa68', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 80, 13, sharedClockSteps, 0, 3, permitsModule, 71, 9, 93, 4, resizeLua, 10, 1, permitsModule, 41, 30, 97, 25, sharedLine, 0, 6, permitsModule, 122, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 23, 31, serveModule, 4, 3, permitsModule, 102, 20, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 6, 136, 7, 170, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1010,7 +1012,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '03863c6ca4a8dac313a9d427c72233bb05971025', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 86, 19, sharedClockSteps, 0, 3, permitsModule, 105, 31, 59, 20, sharedLine, 0, 6, permitsModule, 136, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 105, 26, 59, 20, sharedLine, 54, 14, permitsModule, 143, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 149, 3, sharedLine, 115, 6, permitsModule, 152, 6, 79, 7, 158, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, sharedClockSteps, 0, 3, permitsModule, 105, 30, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '03863c6ca4a8dac313a9d427c72233bb05971025', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 6, 136, 7, 170, 33, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, serveLua, 10, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type Lease, type Perilune, perilune } from 'perilune'
+import { type Duration, type Lease, type Perilune, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../servers/ask.ts'
@@ -96,6 +96,50 @@ test.each(COMMANDS)(
     await sleep(400)
 
     const tried = await Promise.all([1, 2].map(() => others.tryAcquire()))
+
+    expect([permit.remainingMs > 0, ...tried].filter(Boolean).length).toBeLessThanOrEqual(2)
+  },
+)
+
+test.each(COMMANDS)(
+  'a reader whose release is refused is not believed beside a writer, without %s',
+  async (command) => {
+    const { allow, limited, full, name } = setup()
+    await allow(`-${command}`)
+    const others = full()
+    const reader = await limited()
+      .lock(name, { lease: '1m' })
+      .shared.acquire()
+      .catch(() => null)
+    if (reader === null) return
+    const waiting = others
+      .lock(name)
+      .acquire({ wait: '1s' })
+      .catch(() => null)
+    await until('it waits', async () => (await others.lock(name).inspect()).waiting === 1)
+    await refused(reader.release())
+    await full().lock(name).shared.tryAcquire()
+
+    const writer = await waiting
+
+    expect([reader.remainingMs > 0, writer].filter(Boolean).length).toBeLessThanOrEqual(1)
+  },
+)
+
+test.each(COMMANDS)(
+  'a permit whose release is refused beside an ended one is not believed beside others, without %s',
+  async (command) => {
+    const { allow, limited, full, name } = setup()
+    await allow()
+    const of = (redis: Perilune, lease: Duration) => redis.semaphore(name, { limit: 2, lease })
+    const others = full()
+    await of(others, '300ms').acquireDetached()
+    const permit = await of(limited(), '1m').acquire()
+    await allow(`-${command}`)
+    await sleep(400)
+    await refused(permit.release())
+
+    const tried = await Promise.all([1, 2].map(() => of(others, '1m').tryAcquire()))
 
     expect([permit.remainingMs > 0, ...tried].filter(Boolean).length).toBeLessThanOrEqual(2)
   },

@@ -46,6 +46,13 @@ test('a body that no parser has read is an error for idempotency', async () => {
   expect([status, said.includes('has not been parsed')]).toEqual([500, true])
 })
 
+test('a request that ends with an empty frame has no body', async () => {
+  const session = await startUnparsed()
+  const headers = { ':method': 'POST', ':path': '/pay', 'idempotency-key': '"k"' }
+
+  expect(await ask(session, headers, '')).toMatchObject({ status: 200, text: '' })
+})
+
 test('a GET with a body reaches the handler, and one without is kept', async () => {
   const session = await startUnparsed()
   const headers = { ':method': 'GET', ':path': '/search' }

@@ -189,6 +189,7 @@ local function save_without(keys, semaphore, token, expires_at_ms, permit)
     redis.call('PEXPIRE', keys.ids, kept_ms)
     save_semaphore(keys, semaphore)
   end
+  semaphore.is_saved = true
 end
 
 -- In how many milliseconds the next permit ends.

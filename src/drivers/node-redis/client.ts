@@ -153,6 +153,8 @@ export async function replace(node: NodeClient): Promise<void> {
   if (!node.isOpen) node.connect().catch(() => undefined) // it keeps retrying by itself, and reports to its user
 }
 
+type Strategy = (retries: number, cause: Error) => unknown
+
 const strategies = new WeakMap<object, boolean>()
 
 /** Whether the client would reconnect by itself, by the first answer of its `reconnectStrategy`. */
@@ -161,8 +163,17 @@ export function connectsAgain({ options }: NodeClient): boolean {
   if (!('reconnectStrategy' in socket)) return true
   const { reconnectStrategy: strategy } = socket
   if (typeof strategy !== 'function') return strategy !== false
-  const known =
-    strategies.get(strategy) ?? typeof strategy(0, new Error('the connection was lost')) === 'number'
+  const known = strategies.get(strategy) ?? !givesUp(strategy as Strategy)
   strategies.set(strategy, known)
   return known
+}
+
+/** Where the strategy throws, or returns nothing, node-redis uses its own. */
+function givesUp(strategy: Strategy): boolean {
+  try {
+    const answer = strategy(0, new Error('Socket closed unexpectedly'))
+    return answer === false || answer instanceof Error
+  } catch {
+    return false
+  }
 }

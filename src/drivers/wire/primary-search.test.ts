@@ -43,3 +43,20 @@ test('other replies and lost connections start no search for a primary', () => {
 
   expect(look).not.toHaveBeenCalled()
 })
+
+test('a server that lacked replicas for long and then is a replica itself is left soon', () => {
+  const looks: number[] = []
+  const search = new PrimarySearch(isSign, () => void looks.push(performance.now()))
+  for (let passed = 0; passed < 60_000; passed += 100) {
+    search.note(new ServerReplyError('NOREPLICAS no'))
+    vi.advanceTimersByTime(100)
+  }
+  const before = looks.length
+
+  for (let passed = 0; passed <= 2000; passed += 100) {
+    search.note(new ServerReplyError('READONLY no'))
+    vi.advanceTimersByTime(100)
+  }
+
+  expect(looks.length).toBeGreaterThan(before)
+})

@@ -35,7 +35,7 @@ export class PrimarySearch {
     const isAnother = now - this.#refusedAt > QUIET_MS
     this.#refusedAt = now
     if (isAnother) this.#pauseMs = FIRST_PAUSE_MS
-    else if (now - this.#lookedAt < this.#pauseMs) return
+    else if (now - this.#lookedAt < Math.min(this.#pauseMs, longestMs)) return
     else this.#pauseMs = Math.min(this.#pauseMs * 2, longestMs)
     this.#lookedAt = now
     this.#look(error)

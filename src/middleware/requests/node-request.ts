@@ -44,6 +44,8 @@ export function incomingOf<Request extends ParsedRequest>(
     fingerprint: async () => {
       if (options.fingerprint !== undefined)
         return returnedText('fingerprint', await options.fingerprint(request))
+      // The empty frame may be behind the headers.
+      if (request.body === undefined && mayHaveContent(request)) await new Promise(setImmediate)
       const body = bodyOf(request)
       if (Buffer.byteLength(body) > maxBytes) return null
       const parts = partsOf(body, headerOf(request, 'content-type'))
@@ -74,13 +76,27 @@ function messageOf(request: ParsedRequest & { readonly raw?: unknown }): object 
   return typeof raw === 'object' && raw !== null ? raw : request
 }
 
-/** Over HTTP/2 content needs no header: a request without content ends with its headers. */
+/** What Node says of a message over HTTP/2. */
+interface Http2Message {
+  readonly httpVersionMajor?: unknown
+  readonly readableLength?: unknown
+  readonly stream?: {
+    readonly endAfterHeaders?: unknown
+    readonly readableLength?: unknown
+    readonly state?: { readonly remoteClose?: unknown }
+  }
+}
+
+/** Over HTTP/2 content needs no header: a request without content ends with its headers, or with an empty frame. */
 function mayHaveContent(request: ParsedRequest): boolean {
   const length = headerOf(request, 'content-length')
   if (length !== null) return length !== '0'
   if (headerOf(request, 'transfer-encoding') !== null) return true
-  const message: { httpVersionMajor?: unknown; stream?: { endAfterHeaders?: unknown } } = messageOf(request)
-  return message.httpVersionMajor === 2 && message.stream?.endAfterHeaders === false
+  const message: Http2Message = messageOf(request)
+  if (message.httpVersionMajor !== 2 || message.stream?.endAfterHeaders !== false) return false
+  // Some clients end a request without content with an empty frame.
+  const { state, readableLength } = message.stream
+  return state?.remoteClose !== 1 || readableLength !== 0 || message.readableLength !== 0
 }
 
 /** Node accepts any host. A slash in it would yield the key of another page. */
