@@ -37,7 +37,7 @@ if semaphore.last_ticket > 0 and (rank == 0 or token or reaped) then
   semaphore.how = { channel = channel, sharded = sharded, counted = counted }
   served = serve(keys, semaphore, '')
 end
-if served or token or reaped then
+if (served or reaped) and not semaphore.is_saved then
   save_freed_semaphore(keys, semaphore)
 end
 return { 'abandoned', served == 'more' and 1 or 0 }

@@ -37,7 +37,7 @@ m.claim_ms=i
 m.how={channel=g,sharded=j,counted=k}
 u=serve(K,m,'')
 end
-if u or s or r then
+if(u or r)and not m.is_saved then
 save_freed_semaphore(K.state,m)
 end
 return{'abandoned',u=='more'and 1 or 0}` }
@@ -656,7 +656,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', '7ce8c7929642e776b56024d7bd7de7d4bfc48ff0', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, abandonLua, 17, 1, permitsModule, 129, 7, abandonLua, 18, 2, permitsModule, 102, 20, 136, 7, abandonLua, 20, 1, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, abandonLua, 21, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, 136, 7, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 27, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, abandonLua, 30, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'c8be4f1e36e98af9a2bce0105c10b6b42bdfd3bc', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, abandonLua, 17, 1, permitsModule, 129, 7, abandonLua, 18, 2, permitsModule, 102, 20, 136, 7, abandonLua, 20, 1, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, abandonLua, 21, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, 136, 7, sharedLine, 54, 14, permitsModule, 155, 6, sharedMessages, 68, 3, sharedLine, 68, 38, 121, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 115, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 6, 4, serveModule, 94, 6, abandonLua, 27, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, abandonLua, 30, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { perilune } from 'perilune'
 import { expect, onTestFinished, test } from 'vitest'
+import { slotOf } from '../../src/drivers/wire/slot.ts'
 import { callOf, failureOf, untilAnswered, WRITE } from '../../src/testing/driver-calls.ts'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { ask, until } from '../servers/ask.ts'
@@ -144,4 +145,31 @@ test('behind one address, clients of a primary of a cluster that is now a replic
   proxy.leadTo(next)
 
   expect(await writeAll(all, next)).toEqual(all.map(() => 'after'))
+})
+
+test('plain clients of a primary of a cluster keep their connection when a call is for another primary', async () => {
+  const cluster = await startCluster({ masters: 3 })
+  const proxy = await startProxy(cluster.ports[0] ?? 0)
+  onTestFinished(async () => {
+    await proxy.stop()
+    await cluster.stop()
+  })
+  const keys = Array.from({ length: 100 }, (_, at) => `key ${at}`)
+  const [own = '', foreign = ''] = [0, 2].map((third) =>
+    keys.find((key) => Math.floor((slotOf(key) * 3) / 16_384) === third),
+  )
+  const all = await Promise.all(singles.map(([, open]) => open(proxy.port)))
+  onTestFinished(async () => {
+    await Promise.all(all.map((opened) => opened.close()))
+  })
+  for (const { driver } of all) await driver.run(callOf(WRITE, [own], ['before']))
+  const before = proxy.connections
+
+  for (const { driver } of all) {
+    expect(await failureOf(driver.run(callOf(WRITE, [foreign], ['astray'])))).toMatchObject({ word: 'MOVED' })
+    // Behind the answer about its role.
+    for (let call = 0; call < 20; call += 1) await driver.run(callOf(WRITE, [own], ['after']))
+  }
+
+  expect(proxy.connections).toBe(before)
 })
