@@ -48,6 +48,7 @@ const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'server/engine/home.ts',
   'server/engine/left.ts',
   'server/engine/private-server.ts',
+  'server/process/afterwards.ts',
   'server/process/output.ts',
   'server/http/answers/pieces.ts',
   'server/zaqar/queues/dead-letters.ts',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type CacheEvent, type CacheOptions, InvalidArgumentError } from 'perilune'
+import { bytes, type CacheEvent, type CacheOptions, InvalidArgumentError } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Process, type Setup, setup } from '../../test/cache-fixture.ts'
 import { gate } from '../../test/once-fixture.ts'
@@ -337,6 +337,19 @@ test('handles of one name share one L1, with the same limits', async () => {
   expect(() => new Cache(runtime, name, { l1: HOUR })).not.toThrow()
   expect(() => new Cache(runtime, name, { l1: { count: 7 } })).toThrow(InvalidArgumentError)
   expect(() => new Cache(runtime, 'other', { l1: { count: 0 } })).toThrow(InvalidArgumentError)
+})
+
+test('callers may change the bytes that they get', async () => {
+  const { cache } = await setup<Uint8Array>({ ttl: '1h', l1: HOUR, codec: bytes })
+  const get = (): Promise<Uint8Array> => cache.get('a', () => Uint8Array.of(1))
+  await cache.set('a', Uint8Array.of(1, 2))
+  await get()
+
+  for (let n = 0; n < 20; n += 1) {
+    const [one, other, entry] = await Promise.all([get(), get(), cache.getEntry('a')])
+    one.fill(7)
+    expect([...other, ...(entry?.value ?? [])]).toEqual([1, 2, 1, 2])
+  }
 })
 
 test.each([true, false])('with share: %s gets of a copy return the same object, or not', async (share) => {

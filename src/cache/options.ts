@@ -82,8 +82,8 @@ export interface L1Options {
    */
   age?: Duration
   /**
-   * True: all callers get the same object, decoded once, and must not change it. False: each caller gets its own
-   * object. Default: false.
+   * True: all callers get the same object, decoded once, and must not change it. False: each hit decodes its own
+   * object. Callers that wait for one load get its object. Default: false.
    */
   share?: boolean
 }

@@ -47,6 +47,8 @@ export class CacheSource<Value> {
   readonly shared: SharedState<Value>
   /** Null without a listener. */
   readonly emit: Emit | null
+  /** Its codec makes texts of bytes, and keeps none of them. */
+  readonly #readsText: boolean
   /** The prefix of the Redis keys of a key or a tag. */
   readonly #prefixOf: (key: string) => string
 
@@ -60,6 +62,7 @@ export class CacheSource<Value> {
     if (Buffer.byteLength(this.codec.name) > MAX_CODEC_BYTES) {
       throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
     }
+    this.#readsText = this.codec.name === 'json' || this.codec.name === 'text'
     this.shared = SharedState.of<Value>(runtime, checkName('name', name))
     if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.emit)
     this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
@@ -110,8 +113,11 @@ export class CacheSource<Value> {
     if (flags === VALUE_FLAGS.null) return null as Value
     if (flags === VALUE_FLAGS.undefined) return undefined as Value
     envelope.checkCodec(this.codec.name)
+    const { payload } = envelope
     try {
-      return this.codec.decode(envelope.payload)
+      // A value may consist of the bytes, such as one of `bytes`: it is the caller's, and the payload is a copy in the
+      // process, or that of another reader.
+      return this.codec.decode(this.#readsText ? payload : Buffer.from(payload))
     } catch (error) {
       this.emit?.({ kind: 'undecodable', key, error })
       return UNDECODABLE

@@ -65,6 +65,14 @@ describe('each kind is read as it was stored', () => {
     expect(await all(hash)).toEqual([['twice', { n: 2 }]])
   })
 
+  test('a set of bytes, whatever texts look like them', async () => {
+    const { redis, name } = instance()
+    const set = redis.collection<Uint8Array>(name, { kind: 'set', codec: bytes })
+    // Invalid UTF-8, and valid UTF-8 with the same Latin-1 letter.
+    const items = [Uint8Array.of(0xff), Uint8Array.of(0, 0xc3, 0xbf), Buffer.from('\ufffdÿ')]
+    expect(await set.replace(items)).toMatchObject({ size: 3 })
+  })
+
   test('a sorted set, in the order of its scores, which are exact', async () => {
     const { redis, name } = instance()
     const ranked = redis.collection<string>(name, { kind: 'sortedSet' })

@@ -67,13 +67,13 @@ function dropDoubles({ width, parts, sizes }: Entries, identity: number): void {
 
 /**
  * The identity as stored: a lone surrogate becomes U+FFFD, and bytes that are valid UTF-8 equal their text. Other
- * bytes get a NUL prefix, with which hardly any text begins.
+ * bytes get a lone surrogate as prefix, which none of these has.
  */
 function identityOf(part: ItemPart): string {
   if (typeof part === 'string') return part.toWellFormed()
   const bytes = Buffer.from(part)
   const text = bytes.toString()
-  return Buffer.from(text).equals(bytes) ? text : `\0${bytes.toString('latin1')}`
+  return Buffer.from(text).equals(bytes) ? text : `\ud800${bytes.toString('latin1')}`
 }
 
 /** The items within the limit: the last of a list, or those of a sorted set with the greatest scores. */

@@ -1,9 +1,13 @@
 // The queues of a tenant, and the partition count of each: one catalog per tenant. The first request that may begin a
 // queue adds it. Only the list depends on the catalog: a request itself names the right queue, and is rejected here
 // only if the name belongs to a queue with another partition count.
+//
+// A process remembers entries. Another one may have removed such an entry before a request began the queue again: a
+// second after a request that relied on its memory the process looks whether the entry is still there.
 
 import type { FastifyRequest } from 'fastify'
 import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
+import { Afterwards } from '../../process/afterwards.ts'
 import { Recollection } from '../../process/recollection.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { openQueue } from './open.ts'
@@ -26,12 +30,19 @@ interface Place {
   readonly key: string
 }
 
+/** An entry of which a request knew from memory. */
+interface Relied extends KnownQueue {
+  readonly place: Place
+}
+
 export class KnownQueues {
   readonly #perilune: Perilune
   /** Null: it is not in the catalog. */
   readonly #recollection = new Recollection<KnownQueue | null>({ freshMs: 1000, maxNames: 10_000 })
   /** The entries that each request has added to the catalog. */
   readonly #put = new WeakMap<FastifyRequest, Named[]>()
+  readonly #relied = new WeakMap<FastifyRequest, Relied[]>()
+  readonly #confirmations = new Afterwards<Relied>((relied) => this.#confirm(relied))
 
   constructor(perilune: Perilune) {
     this.#perilune = perilune
@@ -62,13 +73,23 @@ export class KnownQueues {
     this.#put.delete(request)
   }
 
+  /** After the request: the entries that it relied on are looked at again. */
+  confirmLater(request: FastifyRequest): void {
+    for (const relied of this.#relied.get(request) ?? []) this.#confirmations.add(relied.place.key, relied)
+  }
+
+  /** Looks at all of them now. */
+  close(): Promise<void> {
+    return this.#confirmations.flush()
+  }
+
   /** Removes the entries that the request has added, if it began no queue after all. */
   async takeBack(request: FastifyRequest): Promise<void> {
     const named = this.#put.get(request) ?? []
     await Promise.all(
       named.map(async ({ name, partitions }) => {
-        const queue = openQueue(this.#perilune, nameOf(request, name), partitions)
-        if (!isThere(await queue.inspect())) await this.#remove(this.#placeOf(request, name))
+        const place = this.#placeOf(request, name)
+        if (!(await this.#isThere(place, partitions))) await this.#remove(place)
       }),
     )
   }
@@ -76,7 +97,8 @@ export class KnownQueues {
   /** Throws InvalidArgumentError if another queue is known to have partitions: its partitions cannot be named. */
   async checkOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
     const place = this.#placeOf(request, name, argument)
-    if (isLike(await this.#recall(place), null) || isLike(await this.#read(place), null)) return
+    // Not from memory: jobs would wait for one that never comes, or not at all.
+    if (isLike(await this.#read(place), null)) return
     throw new InvalidArgumentError(argument, 'must not be a queue in partitions')
   }
 
@@ -98,11 +120,25 @@ export class KnownQueues {
   async #begin(request: FastifyRequest, name: string, partitions: number | null): Promise<void> {
     const place = this.#placeOf(request, name)
     const known = await this.#recall(place)
-    if (known !== null && isLike(known, partitions)) return
+    if (known !== null && isLike(known, partitions)) {
+      this.#relied.set(request, [...(this.#relied.get(request) ?? []), { place, partitions }])
+      return
+    }
     if (await place.catalog.put(name, { partitions })) {
       this.#recollection.remember(place.key, { partitions })
       this.#put.set(request, [...(this.#put.get(request) ?? []), { name, partitions }])
     } else refuseOther(await this.#read(place), partitions)
+  }
+
+  async #confirm({ place, partitions }: Relied): Promise<void> {
+    if ((await this.#read(place)) !== null || !(await this.#isThere(place, partitions))) return
+    if (await place.catalog.put(place.name, { partitions })) {
+      this.#recollection.remember(place.key, { partitions })
+    }
+  }
+
+  async #isThere({ key }: Place, partitions: number | null): Promise<boolean> {
+    return isThere(await openQueue(this.#perilune, key, partitions).inspect())
   }
 
   #recall(place: Place): Promise<KnownQueue | null> {

@@ -124,12 +124,27 @@ test('a deleted queue is not listed until it is used again, in any process', asy
   expect(await names()).toEqual([])
 
   // It remembers for a moment that the queue is known.
-  while ((await names()).length === 0) {
-    await call('POST', '/a/jobs', job, other)
-    await sleep(20)
-  }
+  await call('POST', '/a/jobs', job, other)
 
-  expect(await names()).toEqual(['a'])
+  await expect.poll(names, { timeout: 10_000 }).toEqual(['a'])
+})
+
+test('one that another process began in partitions is no dependency and gets no follow-up, at once', async () => {
+  const { call } = tenant()
+  await call('GET', '/imports')
+  await call('POST', '/imports/jobs?partitions=2', { ...job, id: 'i' }, other)
+  const waiting = { ...job, dependsOn: [{ queue: 'imports', id: 'i' }] }
+  expect((await call('POST', '/mails/jobs', waiting)).json.argument).toMatch(/^dependsOn/)
+
+  await call('POST', '/store/jobs', job)
+  await call('DELETE', '/store', undefined, other)
+  await call('POST', '/store/jobs?partitions=2', job, other)
+  await call('POST', '/work/jobs', { ...job, id: 'w' })
+  const { token } = (await call('POST', '/work/claims', {})).json.jobs[0]
+  const next = { ...job, queue: 'store' }
+  const answer = await call('POST', `/work/jobs/w/claims/${token}/ack-and-enqueue`, { next })
+
+  expect([answer.status, answer.json.argument]).toEqual([400, 'next.queue'])
 })
 
 test('a deleted queue may have another number of partitions, also where the old one is remembered', async () => {

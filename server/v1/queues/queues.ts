@@ -59,9 +59,11 @@ function knowQueues(app: App, known: KnownQueues): void {
     if (!url.startsWith(`${app.prefix}/queues/:name`)) return
     await (config.beginsQueue === true ? known.begin(request) : known.check(request))
   })
+  app.addHook('onClose', () => known.close())
   app.addHook('onSend', async (request, reply) => {
     // After an unknown outcome the queue may still begin. The list of queues skips those that do not exist.
     if (reply.statusCode < 500) await known.takeBack(request).catch(() => undefined)
+    known.confirmLater(request)
   })
 }
 
