@@ -1,8 +1,9 @@
 // A reply that is taken for the next one's gives a caller the value of another key: the worst that a client can do.
 
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callOf, ECHO } from '../../src/testing/driver-calls.ts'
+import { callOf, ECHO, failureOf, scriptOf, untilAnswered } from '../../src/testing/driver-calls.ts'
 import type { OpenedDriver } from '../../src/testing/driver-suite.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
@@ -43,6 +44,24 @@ describe.each(await waysToOpen('singles'))('%s', (_, open) => {
       }
 
       expect(wrong).toEqual([])
+    } finally {
+      await opened.close()
+    }
+  })
+
+  // Sent again it might run in a later life of the server.
+  test('a call whose answer is lost is not sent again by the client', async () => {
+    const opened = await open(proxy.port)
+    const keys = [randomUUID()]
+    const count = callOf(scriptOf("return redis.call('INCR', KEYS[1])"), keys)
+    const look = callOf(scriptOf("return redis.call('GET', KEYS[1])"), keys)
+    try {
+      await untilAnswered(opened.driver, callOf(ECHO, keys, [1]))
+      proxy.cutReplies(1, /INCR/)
+      expect(await failureOf(opened.driver.run(count))).toMatchObject({ sent: true })
+
+      // The client sends its commands in their order.
+      expect(await untilAnswered(opened.driver, look)).toBe('1')
     } finally {
       await opened.close()
     }

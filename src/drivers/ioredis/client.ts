@@ -10,6 +10,9 @@ import type { WireArgument } from '../wire/wire.ts'
 /** Sends a command as `call` of ioredis does, or as `callBuffer`. */
 export type SendCommand = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
 
+/** Also marks our commands. */
+const ignored = (): void => undefined
+
 /**
  * Avoids three behaviors of ioredis. First, with auto-pipelining a cluster would send our calls in pipelines, which do
  * not follow MOVED. Second, with a `commandTimeout` it rejects calls whose answer is still outstanding, which hides a
@@ -23,7 +26,7 @@ export function senderOf(client: Redis | Cluster): SendCommand {
     options: { ...client.options, enableAutoPipelining: false },
     sendCommand(command: Command): unknown {
       if (texts.length > 0) command.args = texts
-      command.setTimeout = () => undefined
+      command.setTimeout = ignored
       return client.sendCommand(command)
     },
   }
@@ -58,7 +61,10 @@ function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () =>
     pending.markWritten()
     onChange()
   }
-  const onClose = () => pending.giveUp('the connection was lost', (run) => run.written)
+  const onClose = () => {
+    forgetSent(client)
+    pending.giveUp('the connection was lost', (run) => run.written)
+  }
   const stop = connectThroughFailovers(client)
   const forget = followGreetings(client, pending)
   client.on('ready', onReady).on('close', onClose)
@@ -66,6 +72,28 @@ function watchSingle(client: Redis, pending: PendingRuns<Redis>, onChange: () =>
     stop()
     forget()
     client.off('ready', onReady).off('close', onClose)
+  }
+}
+
+/** The part of the client that names what it will send again. */
+interface Resending {
+  readonly prevCommandQueue?: {
+    readonly length: number
+    shift(): { readonly command: Command }
+    push(item: { readonly command: Command }): void
+  } | null
+}
+
+/**
+ * ioredis would send commands without an answer again on its next connection. Those of ours are repeated by their
+ * callers, unless they must not be.
+ */
+function forgetSent(client: Redis): void {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the property is not declared
+  const { prevCommandQueue: sent } = client as unknown as Resending
+  for (let left = sent?.length ?? 0; sent && left > 0; left -= 1) {
+    const item = sent.shift()
+    if (item.command.setTimeout !== ignored) sent.push(item)
   }
 }
 
@@ -91,6 +119,7 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
   const watched = new Map<Redis, () => void>()
   const onNode = (node: Redis) => {
     const onClose = () => {
+      forgetSent(node)
       const address = addressOf(node)
       const isOfIt = (run: PendingRun<Redis>): boolean =>
         run.node === undefined ? ownerOf(cluster, run.key) === address : run.node === node
