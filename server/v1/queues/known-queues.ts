@@ -3,7 +3,7 @@
 // only if the name belongs to a queue with another partition count.
 //
 // A process remembers entries. Another one may have removed such an entry before a request began the queue again: a
-// second after a request that relied on its memory the process looks whether the entry is still there.
+// second after such a request the process looks whether the entry is still there.
 
 import type { FastifyRequest } from 'fastify'
 import { type Catalog, InvalidArgumentError, type Listing, type Perilune } from 'perilune'
@@ -11,7 +11,7 @@ import { Afterwards } from '../../process/afterwards.ts'
 import { Recollection } from '../../process/recollection.ts'
 import { nameOf } from '../../http/requests/tenant.ts'
 import { openQueue } from './open.ts'
-import { isThere } from './pictures.ts'
+import { pictureOf } from './pictures.ts'
 
 /** The catalog entry of a queue; null: it has no partitions. */
 export interface KnownQueue {
@@ -30,8 +30,8 @@ interface Place {
   readonly key: string
 }
 
-/** An entry of which a request knew from memory. */
-interface Relied extends KnownQueue {
+/** A queue that a request may have begun. */
+interface Begun extends KnownQueue {
   readonly place: Place
 }
 
@@ -40,9 +40,9 @@ export class KnownQueues {
   /** Null: it is not in the catalog. */
   readonly #recollection = new Recollection<KnownQueue | null>({ freshMs: 1000, maxNames: 10_000 })
   /** The entries that each request has added to the catalog. */
-  readonly #put = new WeakMap<FastifyRequest, Named[]>()
-  readonly #relied = new WeakMap<FastifyRequest, Relied[]>()
-  readonly #confirmations = new Afterwards<Relied>((relied) => this.#confirm(relied))
+  readonly #added = new WeakMap<FastifyRequest, Named[]>()
+  readonly #begun = new WeakMap<FastifyRequest, Begun[]>()
+  readonly #confirmations = new Afterwards<Begun>((begun) => this.#confirm(begun))
 
   constructor(perilune: Perilune) {
     this.#perilune = perilune
@@ -54,7 +54,7 @@ export class KnownQueues {
     const partitions = partitionsOf(request)
     if (isLike(await this.#recall(place), partitions)) return
     // The remembered entry may be outdated.
-    refuseOther(await this.#read(place), partitions)
+    await this.#refuseOther(place, partitions)
   }
 
   /** Like `check`, before a request that may begin the queue: adds it to the catalog. */
@@ -70,12 +70,12 @@ export class KnownQueues {
 
   /** Keeps the entries that the request has added: the queue is being created. */
   keep(request: FastifyRequest): void {
-    this.#put.delete(request)
+    this.#added.delete(request)
   }
 
-  /** After the request: the entries that it relied on are looked at again. */
+  /** After the request: the entries of the queues that it may have begun are looked at again. */
   confirmLater(request: FastifyRequest): void {
-    for (const relied of this.#relied.get(request) ?? []) this.#confirmations.add(relied.place.key, relied)
+    for (const begun of this.#begun.get(request) ?? []) this.#confirmations.add(begun.place.key, begun)
   }
 
   /** Looks at all of them now. */
@@ -85,7 +85,7 @@ export class KnownQueues {
 
   /** Removes the entries that the request has added, if it began no queue after all. */
   async takeBack(request: FastifyRequest): Promise<void> {
-    const named = this.#put.get(request) ?? []
+    const named = this.#added.get(request) ?? []
     await Promise.all(
       named.map(async ({ name, partitions }) => {
         const place = this.#placeOf(request, name)
@@ -107,7 +107,7 @@ export class KnownQueues {
     return this.#catalogOf(request).list(options)
   }
 
-  /** Before the queue of the request is cleared: a concurrent user adds it again. */
+  /** After the queue of the request was cleared. */
   async remove(request: FastifyRequest): Promise<void> {
     await this.#remove(this.#placeOf(request))
   }
@@ -120,25 +120,37 @@ export class KnownQueues {
   async #begin(request: FastifyRequest, name: string, partitions: number | null): Promise<void> {
     const place = this.#placeOf(request, name)
     const known = await this.#recall(place)
-    if (known !== null && isLike(known, partitions)) {
-      this.#relied.set(request, [...(this.#relied.get(request) ?? []), { place, partitions }])
-      return
+    this.#begun.set(request, [...(this.#begun.get(request) ?? []), { place, partitions }])
+    if (known !== null && isLike(known, partitions)) return
+    if (!(await this.#put(place, partitions))) {
+      await this.#refuseOther(place, partitions)
+      if (!(await this.#put(place, partitions))) return
     }
-    if (await place.catalog.put(name, { partitions })) {
-      this.#recollection.remember(place.key, { partitions })
-      this.#put.set(request, [...(this.#put.get(request) ?? []), { name, partitions }])
-    } else refuseOther(await this.#read(place), partitions)
+    this.#added.set(request, [...(this.#added.get(request) ?? []), { name, partitions }])
   }
 
-  async #confirm({ place, partitions }: Relied): Promise<void> {
+  /** False when the catalog has an entry of this name. */
+  async #put({ catalog, name, key }: Place, partitions: number | null): Promise<boolean> {
+    const isNew = await catalog.put(name, { partitions })
+    if (isNew) this.#recollection.remember(key, { partitions })
+    return isNew
+  }
+
+  /** Throws if the queue has another number of partitions; removes an entry that says so wrongly. */
+  async #refuseOther(place: Place, partitions: number | null): Promise<void> {
+    const known = await this.#read(place)
+    if (known === null || isLike(known, partitions)) return
+    if (await this.#isThere(place, known.partitions)) throw refusalOf(known)
+    await this.#remove(place)
+  }
+
+  async #confirm({ place, partitions }: Begun): Promise<void> {
     if ((await this.#read(place)) !== null || !(await this.#isThere(place, partitions))) return
-    if (await place.catalog.put(place.name, { partitions })) {
-      this.#recollection.remember(place.key, { partitions })
-    }
+    await this.#put(place, partitions)
   }
 
-  async #isThere({ key }: Place, partitions: number | null): Promise<boolean> {
-    return isThere(await openQueue(this.#perilune, key, partitions).inspect())
+  #isThere({ key }: Place, partitions: number | null): Promise<boolean> {
+    return pictureOf(openQueue(this.#perilune, key, partitions)).then((picture) => picture !== null)
   }
 
   #recall(place: Place): Promise<KnownQueue | null> {
@@ -171,11 +183,10 @@ function isLike(known: KnownQueue | null, partitions: number | null): boolean {
   return known === null || known.partitions === partitions
 }
 
-function refuseOther(known: KnownQueue | null, partitions: number | null): void {
-  if (known === null || isLike(known, partitions)) return
+function refusalOf({ partitions }: KnownQueue): InvalidArgumentError {
   const why =
-    known.partitions === null
+    partitions === null
       ? 'must be left out: the queue has no partitions'
-      : `must be ${known.partitions}: the queue has so many`
-  throw new InvalidArgumentError('partitions', why)
+      : `must be ${partitions}: the queue has so many`
+  return new InvalidArgumentError('partitions', why)
 }

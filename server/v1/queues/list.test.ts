@@ -158,3 +158,29 @@ test('a deleted queue may have another number of partitions, also where the old 
   expect((await call('POST', '/a/jobs', job, other)).status).toBe(201)
   expect((await call('GET', '/a?partitions=2', undefined, other)).json.argument).toBe('partitions')
 })
+
+test('a request with a wrong number of partitions changes nothing that is known of a queue', async () => {
+  const { project, call, names } = tenant()
+  await api.perilune.queue(`v1:${project}/a`, { partitions: 4 }).enqueue('n', 1)
+
+  expect((await call('POST', '/a/jobs', job)).json.argument).toBe('partitions')
+  expect((await call('PATCH', '/a/settings', { concurrency: 1 })).status).toBe(400)
+  expect((await call('POST', '/a/jobs?partitions=4', job)).status).toBe(201)
+  await call('GET', '/b?partitions=8', undefined, other)
+  await call('POST', '/b/jobs', job)
+  expect((await call('DELETE', '/b?partitions=8', undefined, other)).status).toBe(400)
+
+  expect(await names()).toEqual(['a', 'b'])
+})
+
+test('an entry of a queue that began with another number of partitions elsewhere harms no other', async () => {
+  const { project, call, names } = tenant()
+  await call('POST', '/a/jobs?partitions=2', job)
+  await call('POST', '/b/jobs', job)
+  await api.perilune.queue(`v1:${project}/a`, { partitions: 2 }).clear()
+  await api.perilune.queue(`v1:${project}/a`).enqueue('n', 1)
+
+  expect(await names()).toEqual(['b'])
+  expect((await call('POST', '/a/jobs', job)).status).toBe(201)
+  expect(await names()).toEqual(['a', 'b'])
+})

@@ -8,7 +8,7 @@ import { allQueues } from './answers.ts'
 import { text, type QueueRoutes } from './arguments.ts'
 import type { KnownQueue, KnownQueues } from './known-queues.ts'
 import { openQueue } from './open.ts'
-import { briefly, isThere } from './pictures.ts'
+import { briefly, pictureOf } from './pictures.ts'
 
 const Paging = Type.Object(
   {
@@ -36,8 +36,8 @@ export function listQueues(routes: QueueRoutes, known: KnownQueues): void {
       const more = listed.more || entries.length < listed.entries.length
       const looked = entries.map(async ({ name, document: { partitions } }) => {
         const queue = openQueue(routes.perilune, nameOf(request, name), partitions)
-        const picture = await queue.inspect()
-        return isThere(picture) ? [{ name, partitions, ...briefly(picture) }] : []
+        const picture = await pictureOf(queue)
+        return picture === null ? [] : [{ name, partitions, ...briefly(picture) }]
       })
       const queues = (await Promise.all(looked)).flat()
       return { queues, next: more ? entries.at(-1)?.name : null }

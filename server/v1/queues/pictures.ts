@@ -1,6 +1,7 @@
 // The state of a whole queue.
 
-import type { PartitionedQueueInspection, QueueInspection } from 'perilune'
+import { InvalidArgumentError, type PartitionedQueueInspection, type QueueInspection } from 'perilune'
+import type { AnyQueue } from './open.ts'
 
 type Inspected = QueueInspection | PartitionedQueueInspection
 /** Of a queue, of a queue in partitions, or of one partition. */
@@ -9,6 +10,17 @@ type Picture = Omit<QueueInspection, 'codec' | 'nowMs'> & Partial<Pick<QueueInsp
 /** A waiter for the first job is known before the job. */
 export function isThere({ beganAtMs, idle }: Inspected): boolean {
   return beganAtMs !== null || idle > 0
+}
+
+/** Null when there is no queue of this name with this number of partitions. */
+export async function pictureOf(queue: AnyQueue): Promise<Inspected | null> {
+  try {
+    const picture = await queue.inspect()
+    return isThere(picture) ? picture : null
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return null
+    throw error
+  }
 }
 
 export function shown(picture: Inspected): object {

@@ -78,7 +78,8 @@ function wholeQueues(routes: QueueRoutes, open: QueueOf, known: KnownQueues): vo
   })
 
   routes.delete(url, 'Clear', { answers: cleared }, async (request) => {
-    await known.remove(request)
     await open(request).clear()
+    // Last: a queue that is not cleared stays in the list. One that began meanwhile is added again, see known-queues.
+    await known.remove(request)
   })
 }
