@@ -2,7 +2,7 @@
 
 import type { AddArguments } from '../generated/autocomplete.ts'
 import { checkInteger, checkOptions, checkText } from '../runtime/values/arguments.ts'
-import type { Codec } from '../runtime/values/codec.ts'
+import { type Codec, sizeOfEncoded } from '../runtime/values/codec.ts'
 import { type Duration, toMs } from '../runtime/values/duration.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import { fold, foldsToNothing, MARK, markWords } from './fold.ts'
@@ -96,8 +96,6 @@ function encodePayload<Payload>(
 ): string | Uint8Array {
   if (payload === undefined) return ''
   const encoded = codec.encode(payload)
-  if (Buffer.byteLength(encoded) > MOST_PAYLOAD_BYTES) {
-    throw new InvalidArgumentError(argument, `must be at most ${MOST_PAYLOAD_BYTES} bytes when encoded`)
-  }
+  sizeOfEncoded(argument, encoded, MOST_PAYLOAD_BYTES)
   return encoded
 }

@@ -275,7 +275,8 @@ class ElectedLoad<Value> {
 
   async #fail(thrown: unknown): Promise<LoadOutcome<Value>> {
     if (this.#source.runtime.runner.closed) return { status: 'failed', error: closed() }
-    const isLost = this.#lease.remainingMs === 0
+    // What the server refused to store was not lost: another load would fail in the same way.
+    const isLost = this.#lease.remainingMs === 0 && this.#state.status !== 'storing'
     this.#source.emit?.({ kind: 'failed', key: this.#election.key, loadMs: this.#tookMs, error: thrown })
     const reason = isLost ? '' : cut(summaryOf(thrown), LONGEST_REASON_BYTES)
     this.#state = { status: 'failing', reason }

@@ -4,6 +4,7 @@ import { Cache } from 'perilune/cache'
 import { expect, onTestFinished, test } from 'vitest'
 import { counted, setup } from '../../test/cache-fixture.ts'
 import { counting } from '../../test/counting-driver.ts'
+import { instance } from '../../test/instance.ts'
 import { gate } from '../../test/once-fixture.ts'
 import { Runtime } from '../runtime/connection/runtime.ts'
 
@@ -14,6 +15,21 @@ test('gets of one key at once run the loader once', async () => {
   const values = await Promise.all(Array.from({ length: 100 }, () => cache.get('a', load)))
 
   expect(new Set(values)).toEqual(new Set([1]))
+  expect(runs()).toBe(1)
+})
+
+test('a load whose value cannot be sent is not repeated', async () => {
+  const { redis, driver, name } = instance()
+  const cache = redis.cache<number>(name, { wait: '5s' })
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    if (call.script.name === 'cache/store') throw new TypeError('what is this?')
+    return run(call)
+  }
+  const { load, runs } = counted((nth) => nth)
+
+  await expect(cache.get('a', load)).rejects.toThrow('what is this?')
+
   expect(runs()).toBe(1)
 })
 

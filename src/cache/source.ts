@@ -6,7 +6,7 @@ import { fail } from '../generated/cache.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { type Codec, codecOr, jsonOf, sizeOfEncoded } from '../runtime/values/codec.ts'
 import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
 import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { type Envelope, PAYLOAD } from './envelope.ts'
@@ -93,9 +93,7 @@ export class CacheSource<Value> {
     if (value === null) return { flags: VALUE_FLAGS.null, payload: '' }
     if (value === undefined) return { flags: VALUE_FLAGS.undefined, payload: '' }
     const payload = this.codec.encode(value)
-    if (Buffer.byteLength(payload) > MAX_VALUE_BYTES) {
-      throw new InvalidArgumentError('value', `must be at most ${MAX_VALUE_BYTES} bytes when encoded`)
-    }
+    sizeOfEncoded('value', payload, MAX_VALUE_BYTES)
     return { flags: PAYLOAD, payload }
   }
 

@@ -2,7 +2,7 @@
 // set.
 
 import { checkText } from '../runtime/values/arguments.ts'
-import type { Codec, Undecodable } from '../runtime/values/codec.ts'
+import { checkEncoded, type Codec, type Undecodable } from '../runtime/values/codec.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
 export type Kind = 'list' | 'set' | 'hash' | 'sortedSet'
@@ -50,12 +50,12 @@ function checkBytes(bytes: number): number {
 }
 
 function append(into: ItemPart[], part: ItemPart): number {
-  into.push(part)
+  into.push(checkEncoded('items', part))
   return checkBytes(Buffer.byteLength(part))
 }
 
 function appendPair(into: ItemPart[], first: string, value: ItemPart): number {
-  into.push(first, value)
+  into.push(first, checkEncoded('items', value))
   return checkBytes(Buffer.byteLength(first) + Buffer.byteLength(value))
 }
 
@@ -66,7 +66,7 @@ export function formOfValues<Value>(kind: 'list' | 'set', codec: Codec<Value>): 
     width: 1,
     identity: kind === 'list' ? null : 0,
     encode: (value, into) => append(into, codec.encode(value)),
-    encodeKey: (value) => codec.encode(value),
+    encodeKey: (value) => checkEncoded('items', codec.encode(value)),
     decode: (parts) =>
       decodeEach(
         parts,
@@ -112,7 +112,7 @@ export function formOfSortedSet<Value>(codec: Codec<Value>): Form<SortedSetItem<
       const [value, score] = checkPair(item)
       return appendPair(into, checkScore(score), codec.encode(value))
     },
-    encodeKey: (value) => codec.encode(value),
+    encodeKey: (value) => checkEncoded('items', codec.encode(value)),
     decode: (parts) =>
       decodeEach(
         pairsOf(parts),

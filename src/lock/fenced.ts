@@ -1,6 +1,6 @@
 import { fencedGet, fencedSet } from '../generated/lock.ts'
 import { checkOptions, checkToken } from '../runtime/values/arguments.ts'
-import { type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
+import { checkEncoded, type Codec, codecOr, jsonOf } from '../runtime/values/codec.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
@@ -36,7 +36,7 @@ export class Fenced<Value> {
     const args = {
       codec: this.#codec.name,
       token: checkToken(token),
-      value: this.#codec.encode(value),
+      value: checkEncoded('value', this.#codec.encode(value)),
     }
     // A late copy of this call must not undo a newer write of this process.
     const answer = await this.#unit.runOnce(fencedSet, ({ caller, call }) => ({

@@ -1,7 +1,7 @@
 // Shared by all calls on a `once`: the unit of a key, and the encoding of results.
 
-import { type Codec, jsonOf } from '../runtime/values/codec.ts'
-import { InvalidArgumentError, ResultNotKeptError } from '../runtime/errors/errors.ts'
+import { type Codec, jsonOf, sizeOfEncoded } from '../runtime/values/codec.ts'
+import { ResultNotKeptError } from '../runtime/errors/errors.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
@@ -49,8 +49,6 @@ export function decodeResult<Result>(source: OnceSource<Result>, key: string, re
 
 export function encodeResult<Result>({ codec }: OnceSource<Result>, result: Result): string | Uint8Array {
   const encoded = codec.encode(result)
-  if (Buffer.byteLength(encoded) > MAX_RESULT_BYTES) {
-    throw new InvalidArgumentError('result', `must be at most ${MAX_RESULT_BYTES} bytes when encoded`)
-  }
+  sizeOfEncoded('result', encoded, MAX_RESULT_BYTES)
   return encoded
 }

@@ -94,12 +94,17 @@ export class KnownQueues {
     )
   }
 
-  /** Throws InvalidArgumentError if another queue is known to have partitions: its partitions cannot be named. */
+  /**
+   * Throws InvalidArgumentError if another queue has partitions, because these cannot be named, or another codec. Asks
+   * the queue itself, not the catalog: a job would not wait for its dependency, and a follow-up would never arrive.
+   */
   async checkOther(request: FastifyRequest, name: string, argument: string): Promise<void> {
-    const place = this.#placeOf(request, name, argument)
-    // Not from memory: jobs would wait for one that never comes, or not at all.
-    if (isLike(await this.#read(place), null)) return
-    throw new InvalidArgumentError(argument, 'must not be a queue in partitions')
+    const queue = openQueue(this.#perilune, nameOf(request, name, argument), null)
+    await queue.inspect().catch((error: unknown) => {
+      if (!(error instanceof InvalidArgumentError)) throw error
+      const why = error.argument === 'codec' ? 'must be a queue of JSON' : 'must not be a queue in partitions'
+      throw new InvalidArgumentError(argument, why)
+    })
   }
 
   /** The queues of the tenant, by their names. */

@@ -129,8 +129,12 @@ test('a deleted queue is not listed until it is used again, in any process', asy
   await expect.poll(names, { timeout: 10_000 }).toEqual(['a'])
 })
 
-test('one that another process began in partitions is no dependency and gets no follow-up, at once', async () => {
-  const { call } = tenant()
+test('a queue in partitions is no dependency and gets no follow-up, whoever began it, at once', async () => {
+  const { project, call } = tenant()
+  await api.perilune.queue(`v1:${project}/library`, { partitions: 2 }).enqueue('n', 1, { id: 'i' })
+  const dependent = { ...job, dependsOn: [{ queue: 'library', id: 'i' }] }
+  expect((await call('POST', '/mails/jobs', dependent)).json.argument).toMatch(/^dependsOn/)
+
   await call('GET', '/imports')
   await call('POST', '/imports/jobs?partitions=2', { ...job, id: 'i' }, other)
   const waiting = { ...job, dependsOn: [{ queue: 'imports', id: 'i' }] }

@@ -1,5 +1,6 @@
 // One attempt at a job: the proof of its lease, and why it lost the job.
 
+import { sizeOfEncoded } from '../../runtime/values/codec.ts'
 import { note } from '../../generated/queue.ts'
 import type { BatchTerms, SendBatch } from '../../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../../runtime/errors/errors.ts'
@@ -64,9 +65,7 @@ export function sendNote(source: QueueSource, noted: Note): Promise<LossReason |
 /** Throws InvalidArgumentError, and what the codec throws for a value that it cannot encode. */
 export function encodeProgress(value: unknown, { codec }: QueueSource): string | Uint8Array {
   const encoded = codec.encode(value)
-  if (Buffer.byteLength(encoded) > MAX_PROGRESS_BYTES) {
-    throw new InvalidArgumentError('progress', `must be at most ${MAX_PROGRESS_BYTES} bytes when encoded`)
-  }
+  sizeOfEncoded('progress', encoded, MAX_PROGRESS_BYTES)
   return encoded
 }
 

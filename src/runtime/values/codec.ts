@@ -36,16 +36,18 @@ export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () =>
   )
 }
 
+/** Throws InvalidArgumentError if an encoded value is neither text nor bytes: the codec may be of a caller without types. */
+export function checkEncoded(argument: string, encoded: string | Uint8Array): string | Uint8Array {
+  if (typeof encoded === 'string' || (encoded as unknown) instanceof Uint8Array) return encoded
+  throw new InvalidArgumentError(
+    argument,
+    'must be encoded as text or bytes, but the codec returned something else',
+  )
+}
+
 /** The size of an encoded value, in bytes. Throws InvalidArgumentError if it is neither text nor bytes, or too large. */
 export function sizeOfEncoded(argument: string, encoded: string | Uint8Array, mostBytes: number): number {
-  // The codec may be of a caller without types.
-  if (typeof encoded !== 'string' && !((encoded as unknown) instanceof Uint8Array)) {
-    throw new InvalidArgumentError(
-      argument,
-      'must be encoded as text or bytes, but the codec returned something else',
-    )
-  }
-  const bytes = Buffer.byteLength(encoded)
+  const bytes = Buffer.byteLength(checkEncoded(argument, encoded))
   if (bytes > mostBytes) {
     throw new InvalidArgumentError(argument, `must be at most ${mostBytes} bytes when encoded`)
   }
