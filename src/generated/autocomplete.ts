@@ -799,73 +799,7 @@ end
 local function to_prefix(a)
 return'('..a..'\\255'
 end` }
-const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [16, 3, -16, 12, 5, 16, 2, 17, 2, 5, 13, 5, -16, 8, 264, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 2, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, 36, 13, -36, 3, 67, 2, -34, 12, 22, 4, -24, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function is_before(a,b,c,d)
-return a<c or(a==c and b<d)
-end
-local function new_best(a)
-return{
-most=a,
-ranks={},
-refs={},
-size=0,
-rank=math.huge,
-ref=math.huge,
-cut=false,
-looked=0,
-}
-end
-local function sort_best(a)
-local b,c=a.ranks,a.refs
-table.sort(c,function(d,e)
-return is_before(b[d],d,b[e],e)
-end)
-for d=a.size,a.most+1,-1 do
-b[c[d]]=nil
-c[d]=nil
-a.cut=true
-end
-a.size=#c
-if a.size==a.most then
-a.ref=c[a.size]
-a.rank=b[a.ref]
-end
-end
-local function offer(a,b,c)
-a.looked=a.looked+1
-if a.ranks[c]then
-return true
-end
-if not is_before(b,c,a.rank,a.ref)then
-a.cut=true
-return false
-end
-a.size=a.size+1
-a.ranks[c]=b
-a.refs[a.size]=c
-if a.size>=2*a.most then
-sort_best(a)
-end
-return true
-end
-local function offer_members(a,b)
-for c,d in ipairs(b)do
-offer(a,place_at(d,#d-16+1))
-end
-end
-local function sort_lists(a)
-table.sort(a,function(b,c)
-return is_before(b.rank,b.ref,c.rank,c.ref)
-end)
-end
-local function offer_places(a,b)
-for c=1,#b,16 do
-if not offer(a,place_at(b,c))then
-return false
-end
-end
-return true
-end
-local function collect(a,b,c,d,e)
+const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [336, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 1, -235, 12, 223, 1, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, -219, 3, 1, 16, 2, 17, 2, 5, 209, 13, -36, 3, 67, 2, -34, 12, 22, 3, -248, 5, 243, 1, -260, 8, 228, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function collect(a,b,c,d,e)
 local f,g=#c,nil
 for h=1,#b,d do
 if f>=d then
@@ -978,6 +912,18 @@ end
 return d,e,f and#d<c,g
 end
 local function match_nearby(a,b,c,d)
+local function new_best(a)
+return{
+most=a,
+ranks={},
+refs={},
+size=0,
+rank=math.huge,
+ref=math.huge,
+cut=false,
+looked=0,
+}
+end
 local e=new_best(200)
 local function characters_of(a)
 local b={}
@@ -1032,6 +978,47 @@ end
 end
 return c
 end
+local function is_before(a,b,c,d)
+return a<c or(a==c and b<d)
+end
+local function sort_best(a)
+local b,c=a.ranks,a.refs
+table.sort(c,function(d,e)
+return is_before(b[d],d,b[e],e)
+end)
+for d=a.size,a.most+1,-1 do
+b[c[d]]=nil
+c[d]=nil
+a.cut=true
+end
+a.size=#c
+if a.size==a.most then
+a.ref=c[a.size]
+a.rank=b[a.ref]
+end
+end
+local function offer(a,b,c)
+a.looked=a.looked+1
+if a.ranks[c]then
+return true
+end
+if not is_before(b,c,a.rank,a.ref)then
+a.cut=true
+return false
+end
+a.size=a.size+1
+a.ranks[c]=b
+a.refs[a.size]=c
+if a.size>=2*a.most then
+sort_best(a)
+end
+return true
+end
+local function offer_members(a,b)
+for c,d in ipairs(b)do
+offer(a,place_at(d,#d-16+1))
+end
+end
 local function offer_matches(a,b,c,d,e)
 local f,g=from_prefix(d),to_prefix(d)
 if not redis.call('ZRANGEBYLEX',c,f,g,'LIMIT','0','1')[1]then
@@ -1065,7 +1052,20 @@ end
 for e=1,#c,100 do
 read_firsts(d,b,c,e)
 end
+local function sort_lists(a)
+table.sort(a,function(b,c)
+return is_before(b.rank,b.ref,c.rank,c.ref)
+end)
+end
 sort_lists(d)
+local function offer_places(a,b)
+for c=1,#b,16 do
+if not offer(a,place_at(b,c))then
+return false
+end
+end
+return true
+end
 local function offer_top(a,b,c)
 local d={}
 for e=19,#c.head do
@@ -1479,7 +1479,7 @@ export type AddAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 if others have expired, of which it removes as many and 20 as well. File and replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin the same way.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', '1d16981fe4b572a8733149e8003f7b2abd040626', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/add', '1d16981fe4b572a8733149e8003f7b2abd040626', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1563,7 +1563,7 @@ export type FindAnswer =
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/find', '076ca30460aeb94844be1a94ed7a626c8162d146', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 66, 112, findLua, 6, 7, searchModule, 178, 1, 3, 12, 179, 17, placesModule, 23, 3, searchModule, 196, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 233, 33, 53, 5, 266, 1, 58, 8, 267, 28, placesModule, 3, 3, searchModule, 295, 7, findLua, 13, 5]),
+  script: /* @__PURE__ */ linked('autocomplete/find', '076ca30460aeb94844be1a94ed7a626c8162d146', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, findLua, 6, 7, searchModule, 112, 30, placesModule, 23, 3, searchModule, 142, 37, placesModule, 20, 3, 9, 8, searchModule, 179, 36, placesModule, 17, 3, searchModule, 215, 80, placesModule, 3, 3, searchModule, 295, 7, findLua, 13, 5]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([
@@ -1641,7 +1641,7 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '9fe71d95a8f7dd509c87a737bbfde3cafdbc913e', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 122, 3, 88, 3, 125, 38, 92, 30, 163, 6, reapLua, 7, 2, searchModule, 178, 117, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/reap', '9fe71d95a8f7dd509c87a737bbfde3cafdbc913e', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 56, 3, 22, 3, 59, 38, 26, 30, 97, 6, reapLua, 7, 2, searchModule, 112, 1, 125, 54, 220, 33, 258, 1, 267, 28, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
   parts: addParts,
   encode(args) {
     return withoutDefaults([
@@ -1681,7 +1681,7 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front if the call removes one of the first ten. A top that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one byte longer without a fork the call reads up to 200 words. A call takes entries for 6,000 units of work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each refilled top.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', '7488e0f2e13c891f05acda15150fddcc9f66657e', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 0, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 3, 50, hotModule, 43, 12, searchModule, 53, 13, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  script: /* @__PURE__ */ linked('autocomplete/remove', '7488e0f2e13c891f05acda15150fddcc9f66657e', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1728,7 +1728,7 @@ export type SuggestAnswer =
  * Cost: O(log words + limit) where more than 32 words match, else it reads up to 200 words. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 66, 112, suggestLua, 6, 7, searchModule, 178, 1, 3, 12, 179, 17, placesModule, 23, 3, searchModule, 196, 37, placesModule, 20, 3, 9, 8, searchModule, 0, 3, 15, 33, placesModule, 17, 3, searchModule, 48, 5, 233, 33, 53, 5, 266, 1, 58, 8, 267, 28, placesModule, 3, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),
+  script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, suggestLua, 6, 7, searchModule, 112, 30, placesModule, 23, 3, searchModule, 142, 37, placesModule, 20, 3, 9, 8, searchModule, 179, 36, placesModule, 17, 3, searchModule, 215, 80, placesModule, 3, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([

@@ -278,7 +278,7 @@ if behind_ms(d,r)<=u-r then
 redis.call('HDEL',b,'layout','token')
 end
 return{'stored',t,u,r}` }
-const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 14, 6, -15, 3, -7, 3, 29, 7, -17, 7], text: `local function open_load(a)
+const loadModule: LuaText = { file: 'lua/shared/cache/load', taken: [42, 1, -30, 28, 2, 6, 1, 3, 29, 7, -26, 6, -15, 3, 15, 7], text: `local function open_load(a)
 local function read_load(a)
 local b=redis.call(
 'HMGET',
@@ -313,15 +313,6 @@ return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
 end
-local function keep_load(a,b,c,d)
-local e=math.max(c,behind_ms(b,d))+600000
-if redis.call('PTTL',a)<e then
-redis.call('PEXPIRE',a,e)
-end
-end
-local function is_revoked(a)
-return a.token<=a.floor
-end
 local function is_open(a)
 return a.lease_ends_ms>0
 end
@@ -331,6 +322,15 @@ redis.call('HSET',a,'floor',exact(c))
 elseif b.token>0 then
 redis.call('HDEL',a,'loader','failed','failure','resting_until_ms')
 end
+end
+local function keep_load(a,b,c,d)
+local e=math.max(c,behind_ms(b,d))+600000
+if redis.call('PTTL',a)<e then
+redis.call('PEXPIRE',a,e)
+end
+end
+local function is_revoked(a)
+return a.token<=a.floor
 end
 local function close_load(a,b,c,d,e,f)
 redis.call('HDEL',a,'loader','lease_ends_ms','floor','waiters')
@@ -344,22 +344,22 @@ for f in string.gmatch(a,'%S+')do
 notify_process({id=f,listens=1},b..' '..f,c,d,e)
 end
 end
-local function notify_levels(a,b,c)
-local d=c.channel..':levels'
-local e=exact(b)..' '..a
-if c.sharded then
-redis.call('SPUBLISH',d,e)
-else
-redis.call('PUBLISH',d,e)
-end
-end
 local function notify_levels(a,b,c,d)
 local e=c..':levels'
 local f=exact(b)..' '..a
 if d then
 redis.call('SPUBLISH',e,f)
-redis.call('PUBLISH',e,f)` }
-const valueModule: LuaText = { file: 'lua/shared/cache/value', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 2, 3, 2, 3, -66, 8, 58, 17], text: `local function open_entry(a,b)
+else
+redis.call('PUBLISH',e,f)
+end
+end
+local function notify_levels(a,b,c)
+local d=c.channel..':levels'
+local e=exact(b)..' '..a
+if c.sharded then
+redis.call('SPUBLISH',d,e)
+redis.call('PUBLISH',d,e)` }
+const valueModule: LuaText = { file: 'lua/shared/cache/value', taken: [73, 1, -10, 1, -30, 6, -24, 7, 18, 21, 2, 6, 3, 7, 7, 3, -66, 8, 58, 17, -25, 3], text: `local function open_entry(a,b)
 local function open_head(a)
 local function read_head(a)
 local b=redis.call('GETRANGE',a,'0',8191-1)
@@ -408,9 +408,6 @@ end
 local e,f=open_load(b)
 return e,d,f
 end
-local function may_serve(a,b,c)
-return a.stale_until_ms>c and a.tags==b
-end
 local function keep_value(a,b,c,d)
 local e=d+b.ttl_ms
 local f=e+b.stale_while_revalidate_ms
@@ -438,6 +435,9 @@ c,
 })
 redis.call('SET',a,g,'PX',f-d+5000)
 return e,f
+end
+local function may_serve(a,b,c)
+return a.stale_until_ms>c and a.tags==b
 end` }
 
 const PARTS: readonly string[] = ['value', 'load', 'generation']
@@ -495,7 +495,7 @@ export type ElectAnswer =
  * Cost: O(value).
  */
 export const elect: Operation<ElectArguments, ElectAnswer> = {
-  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 49, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, electLua, 51, 2]),
+  script: /* @__PURE__ */ linked('cache/elect', '7d713a65b6ea451e202ee7b18bbc4dbf50bae8bc', { bytes: true }, electParts, [{ locals: [1, 2] }, electLua, 0, 7, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, electLua, 7, 1, sharedClock, 0, 4, electLua, 8, 2, valueModule, 77, 3, electLua, 10, 26, sharedTokens, 0, 3, electLua, 36, 2, sharedNumbers, 0, 7, electLua, 38, 13, loadModule, 45, 1, sharedClockSteps, 0, 3, loadModule, 46, 5, electLua, 51, 2]),
   parts: electParts,
   encode(args) {
     return [
@@ -563,7 +563,7 @@ export type ExtendAnswer =
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 41, 3, sharedClockSteps, 0, 3, loadModule, 35, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
+  script: /* @__PURE__ */ linked('cache/extend', 'b9985594b85d40d74c115e93abff950e942186ab', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, loadModule, 1, 28, sharedOpening, 0, 10, extendLua, 4, 11, loadModule, 51, 3, sharedClockSteps, 0, 3, loadModule, 45, 6, sharedNumbers, 0, 7, extendLua, 15, 13]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -616,7 +616,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '387667f3203e33e15b17146a318eca3ebe036f3c', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 41, 3, failLua, 8, 1, loadModule, 44, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '387667f3203e33e15b17146a318eca3ebe036f3c', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 51, 3, failLua, 8, 1, loadModule, 35, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 45, 1, sharedClockSteps, 0, 3, loadModule, 46, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -737,7 +737,7 @@ export type InvalidateTagAnswer =
  * Cost: O(1).
  */
 export const invalidateTag: Operation<InvalidateTagArguments, InvalidateTagAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate-tag', 'b372301cfbacb09b276ff98bd576d388fda2ca08', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 5, 9, invalidateTagLua, 4, 2]),
+  script: /* @__PURE__ */ linked('cache/invalidate-tag', 'b372301cfbacb09b276ff98bd576d388fda2ca08', {}, invalidateTagParts, [{ locals: [1] }, invalidateTagLua, 0, 2, sharedTokens, 0, 3, sharedClock, 0, 4, invalidateTagLua, 2, 1, sharedNumbers, 0, 7, invalidateTagLua, 3, 1, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, invalidateTagLua, 4, 2]),
   parts: invalidateTagParts,
   encode(args) {
     return withoutDefaults([
@@ -775,7 +775,7 @@ export type InvalidateAnswer =
  * Cost: O(1).
  */
 export const invalidate: Operation<InvalidateArguments, InvalidateAnswer> = {
-  script: /* @__PURE__ */ linked('cache/invalidate', 'e2fe063e129cce8ea77ad4d9ee02d243ab620aa5', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 2, sharedClock, 0, 4, invalidateLua, 4, 3, loadModule, 44, 5, sharedNumbers, 0, 7, loadModule, 49, 5, invalidateLua, 7, 4, sharedNumbers, 0, 7, invalidateLua, 11, 1, loadModule, 35, 1, sharedClockSteps, 0, 3, loadModule, 36, 5, invalidateLua, 12, 3, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, invalidateLua, 15, 3]),
+  script: /* @__PURE__ */ linked('cache/invalidate', 'e2fe063e129cce8ea77ad4d9ee02d243ab620aa5', {}, electParts, [{ locals: [1, 2] }, invalidateLua, 0, 2, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, invalidateLua, 2, 2, sharedClock, 0, 4, invalidateLua, 4, 3, loadModule, 35, 5, sharedNumbers, 0, 7, loadModule, 40, 5, invalidateLua, 7, 4, sharedNumbers, 0, 7, invalidateLua, 11, 1, loadModule, 45, 1, sharedClockSteps, 0, 3, loadModule, 46, 5, invalidateLua, 12, 3, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, invalidateLua, 15, 3]),
   parts: electParts,
   encode(args) {
     return withoutDefaults([
@@ -834,7 +834,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '324d7b62c3f378723320912d4c584ac70a2a9522', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 35, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 52, 28, setLua, 27, 10, loadModule, 44, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 39, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 14, 5, 10, 1, 19, 1, 12, 2, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', '324d7b62c3f378723320912d4c584ac70a2a9522', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 45, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 49, 28, setLua, 27, 10, loadModule, 35, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -912,7 +912,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6565d4e7bf77dcf2ae1557e63b780f2d33bcad20', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 44, 3, storeLua, 12, 6, loadModule, 41, 3, sharedMessages, 0, 39, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 52, 28, storeLua, 27, 12, messagesModule, 14, 2, sharedNumbers, 0, 7, messagesModule, 16, 3, 10, 1, 19, 1, 12, 2, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '6565d4e7bf77dcf2ae1557e63b780f2d33bcad20', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 35, 3, storeLua, 12, 6, loadModule, 51, 3, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 49, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [

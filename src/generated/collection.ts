@@ -305,7 +305,7 @@ return redis.call('HDEL',a,unpack(c,d))
 end
 return redis.call('ZREM',a,unpack(c,d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 2, 8, -63, 4, 61, 3, 36, 4, -36, 3, 2, 22, 1, 3], text: `local function open_collection(a,b)
+const stateModule: LuaText = { file: 'lua/shared/collection/state', taken: [51, 1, -30, 28, 2, 6, 51, 4, -53, 8, 2, 3, 4, 3, 2, 22, -99, 4, 96, 3], text: `local function open_collection(a,b)
 local function read_collection(a,b)
 local c=redis.call(
 'HMGET',
@@ -340,6 +340,10 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
+local function parse_replaced(a)
+local b,c=string.match(a,'^(%d+) (%d+)$')
+return tonumber(b),tonumber(c)
+end
 local function refusal_of_kind(a,b,c)
 if a.kind~=b then
 return redis.error_reply('INVALID kind: must be that of the collection, '..a.kind)
@@ -348,16 +352,8 @@ return redis.error_reply('CODEC '..a.codec)
 end
 return nil
 end
-local function keep_until(a,b,c,d)
-redis.call('PEXPIRE',a,exact(c-d+600000))
-redis.call('PEXPIRE',b,exact(c-d+60000))
-end
 local function is_outdated(a,b)
 return b>=0 and a.version>=b
-end
-local function parse_replaced(a)
-local b,c=string.match(a,'^(%d+) (%d+)$')
-return tonumber(b),tonumber(c)
 end
 local function begin_copy(a)
 redis.call('HSET',a,'layout','1','size','-1')
@@ -383,6 +379,10 @@ exact(b.largest),
 'expires_at_ms',
 exact(b.expires_at_ms)
 )
+end
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,exact(c-d+600000))
+redis.call('PEXPIRE',b,exact(c-d+60000))
 end
 local function replaced_answer(a,b)
 return string.format('%.0f %.0f',a,b)
@@ -428,7 +428,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 removed ones.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', 'f3596d73a6383a3b2b0044ec18e5cfe0185c1f0e', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 35, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 43, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/add', 'f3596d73a6383a3b2b0044ec18e5cfe0185c1f0e', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 39, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 75, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -489,7 +489,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', {}, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 35, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', {}, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: buildParts,
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -625,7 +625,7 @@ export type ReadAnswer =
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '7e9c4f7b7374cffb0d17e163c1d13b9b145c7960', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 35, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  script: /* @__PURE__ */ linked('collection/read', '7e9c4f7b7374cffb0d17e163c1d13b9b145c7960', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
   parts: addParts,
   encode(args) {
     return [
@@ -688,7 +688,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', '914679d9435cd12309e61acdeb7bc7aba240b1bc', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 35, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 43, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', '914679d9435cd12309e61acdeb7bc7aba240b1bc', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 39, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 75, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -749,7 +749,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); Redis frees the replaced items in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', '05f3975c00a01a8a24e8da30aa742629c8a2af37', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 50, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 35, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 54, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 57, 22, replaceLua, 36, 1, stateModule, 43, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', '05f3975c00a01a8a24e8da30aa742629c8a2af37', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 35, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 39, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 50, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 36, 1, stateModule, 75, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -823,7 +823,7 @@ export type SwitchInAnswer =
  * Cost: O(1); Redis frees the replaced items in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', 'f8a3eee9ee8a1a0d2f1d781a7c5e2c266763010f', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 50, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 35, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 54, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 57, 22, switchInLua, 37, 1, stateModule, 43, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', 'f8a3eee9ee8a1a0d2f1d781a7c5e2c266763010f', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 35, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 39, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 50, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 37, 1, stateModule, 75, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
   parts: buildParts,
   encode(args) {
     return [

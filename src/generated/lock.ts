@@ -495,7 +495,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 127, 3, 2, 3, -134, 3, 131, 5, 1, 6, -142, 3, 87, 15, -67, 13, 1, 5, 4, 26, 59, 32, -160, 5, 85, 12, -110, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 127, 3, -125, 3, 87, 15, -67, 13, 1, 5, 4, 26, 40, 3, -134, 3, 131, 5, 1, 6, -124, 5, 123, 32, -70, 12, -110, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -504,23 +504,6 @@ return c>0 and c<=60000
 end
 local function is_overdue(a)
 return a.called~='0'and not is_called(a.called,a.now_ms)
-end
-local function send_back_late(a,b,c)
-if is_overdue(b)then
-b.late=b.late or{}
-local function called_id(a)
-return string.match(a,'/(.*)$')
-end
-b.late[process_of({id=called_id(b.called)})]=true
-b.called='0'
-end
-if b.mode=='l'then
-note_late(b,b.id,b.token,b.expires_at_ms)
-b.id=''
-end
-if b.late then
-send_back(a,b,b.late,c)
-end
 end
 local function call_until(a,b)
 return a..'/'..b
@@ -584,6 +567,28 @@ c.last_ticket,c.is_saved=0,false
 end
 return'granted'
 end
+local function send_back_late(a,b,c)
+if is_overdue(b)then
+b.late=b.late or{}
+local function called_id(a)
+return string.match(a,'/(.*)$')
+end
+b.late[process_of({id=called_id(b.called)})]=true
+b.called='0'
+end
+if b.mode=='l'then
+note_late(b,b.id,b.token,b.expires_at_ms)
+b.id=''
+end
+if b.late then
+send_back(a,b,b.late,c)
+end
+end
+local function grant_to(a,b)
+local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
+a.called=c and a.called or'0'
+grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
+end
 local function serve(a,b,c,d)
 if c.mode=='l'or c.late or is_overdue(c)then
 send_back_late(a,c,d)
@@ -616,11 +621,6 @@ end
 end
 return'more'
 end
-local function grant_to(a,b)
-local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
-a.called=c and a.called or'0'
-grant(a,b.id,b.holder,new_token(a),a.now_ms+b.lease_ms)
-end
 local function call_behind(a,b,c,d)
 if c.last_ticket==0 then
 return
@@ -645,7 +645,23 @@ if d[1]then
 redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 73, 2, 1, 4, -68, 24, 2, 6, 6, 20, 10, 8, 1, 51, -187, 8, 41, 8], text: `local function forget_reader(a,b,c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [6, 8, 41, 8, -47, 2, 1, 7, 3, 12, 1, 11, 12, 24, 2, 6, 6, 20, 3, 2, 1, 12, 1, 51], text: `local function reading_of(a,b,c,d)
+local e=redis.call('HGET',a,'i'..d)
+local f=e and tonumber(redis.call('ZSCORE',b,e)or 0)
+if c.mode=='s'and f and f>c.now_ms then
+return tonumber(e),f
+end
+return nil,nil,e
+end
+local function confirm_reader(a,b,c,d,e,f)
+local g=math.max(e,c.now_ms+f)
+c.expires_at_ms=math.max(c.expires_at_ms,g)
+redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
+redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
+redis.call('ZADD',b,'XX',g,d)
+return g
+end
+local function forget_reader(a,b,c)
 local d=string.match(redis.call('HGET',a,c)or'','^%S*')
 if redis.call('HGET',a,'i'..d)==c then
 redis.call('HDEL',a,'i'..d)
@@ -676,12 +692,6 @@ c.expires_at_ms=tonumber(f[2]or 0)
 if not f[1]then
 c.mode='l'
 end
-end
-local function serve_shared(a,b,c)
-local d=0
-local e
-if b.mode=='l'or b.late or is_overdue(b)then
-send_back_late(a.queue,b,c)
 end
 local function add_reader(a,b,c,d,e)
 local f=c.now_ms+e
@@ -732,6 +742,12 @@ forget_reader(a.reader_ids,a.readers,b.token)
 b.mode,b.id,b.holder,b.token,b.expires_at_ms=e,f,g,h,i
 save_lock(a.state,b)
 return'unnotified'
+end
+local function serve_shared(a,b,c)
+local d=0
+local e
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a.queue,b,c)
 end
 for f=1,500 do
 local g,h=first_two(a.queue)
@@ -791,24 +807,8 @@ end
 end
 end
 return'more'
-end
-local function reading_of(a,b,c,d)
-local e=redis.call('HGET',a,'i'..d)
-local f=e and tonumber(redis.call('ZSCORE',b,e)or 0)
-if c.mode=='s'and f and f>c.now_ms then
-return tonumber(e),f
-end
-return nil,nil,e
-end
-local function confirm_reader(a,b,c,d,e,f)
-local g=math.max(e,c.now_ms+f)
-c.expires_at_ms=math.max(c.expires_at_ms,g)
-redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
-redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
-redis.call('ZADD',b,'XX',g,d)
-return g
 end` }
-const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 33, 14, -41, 1, -6, 3, 3, 4, 1, 3, 59, 3, -55, 7, 19, 2, 1, 6, 1, 3, 18, 7, -22, 8, 20, 15, 25, 1, -14, 12, 2, 6, -30, 6], text: `local function open_lock(a,b)
+const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 1, 3, 2, 5, 22, 14, -25, 7, 19, 2, 1, 6, 7, 8, -60, 3, 59, 3, 2, 7, 6, 15, -49, 3, 48, 6, 17, 1, -14, 12, 2, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
 a=a or'1 - 0 0 0 0  '
 local c,d,e,f,g,h,i,j=
@@ -835,6 +835,14 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
+local function is_held(a)
+return(a.mode=='x'or a.mode=='s')and a.expires_at_ms>a.now_ms
+end
+local function lapse(a)
+if a.mode~='-'and not is_held(a)then
+a.mode='l'
+end
+end
 local function lock_text(a)
 local b=a.token..' '..a.expires_at_ms..' '..a.last_ticket
 return'1'
@@ -848,20 +856,6 @@ return'1'
 ..a.id
 ..' '
 ..a.holder
-end
-local function lapse(a)
-local function is_held(a)
-return(a.mode=='x'or a.mode=='s')and a.expires_at_ms>a.now_ms
-end
-if a.mode~='-'and not is_held(a)then
-a.mode='l'
-end
-end
-local function is_free(a)
-return a.mode=='-'or a.mode=='l'
-end
-local function new_token(a)
-return string.format('%.0f',next_token(a.token,a.now_us))
 end
 local function kept_ms_after(a,b)
 local c=b and 7200000 or 600000
@@ -878,16 +872,6 @@ b=math.ceil(c)
 end
 return kept_ms_after(b,a.last_ticket>0)
 end
-local function save_lock(a,b)
-redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
-end
-local function grant(a,b,c,d,e)
-a.mode='x'
-a.token=d
-a.expires_at_ms=e
-a.id=b
-a.holder=c
-end
 local function save_freed_lock(a,b)
 local c,d=lock_text(b),lock_kept_ms(b)
 local e=redis.pcall('SET',a,c,'PX',d)
@@ -895,6 +879,19 @@ if e.err then
 redis.call('PEXPIRE',a,d)
 redis.call('SET',a,c,'PX',d)
 end
+end
+local function is_free(a)
+return a.mode=='-'or a.mode=='l'
+end
+local function new_token(a)
+return string.format('%.0f',next_token(a.token,a.now_us))
+end
+local function grant(a,b,c,d,e)
+a.mode='x'
+a.token=d
+a.expires_at_ms=e
+a.id=b
+a.holder=c
 end
 local function free_token(a,b,c)
 if not a then
@@ -910,6 +907,15 @@ if d and e~=b and c then
 return d,f..' '..(called_id(g)==b and'0'or g)
 end
 return nil
+end
+local function save_lock(a,b)
+redis.call('SET',a,lock_text(b),'PX',lock_kept_ms(b))
+end
+local function is_quickly_given_back(a,b,c)
+local d,e,f,g=string.match(a or'','^1 x (%d+) (%d+) (%d+) (%S+)')
+return d==b
+and tonumber(e)>c
+and(f=='0'or is_called(g,c))
 end
 local function open_fenced(a)
 local function read_fenced(a)
@@ -929,12 +935,6 @@ if b.layout~='1'then
 return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
-end
-local function is_quickly_given_back(a,b,c)
-local d,e,f,g=string.match(a or'','^1 x (%d+) (%d+) (%d+) (%S+)')
-return d==b
-and tonumber(e)>c
-and(f=='0'or is_called(g,c))
 end` }
 
 const PARTS: readonly string[] = ['state', 'queue', 'readers', 'reader-ids', 'fenced']
@@ -1017,7 +1017,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'bd6a1bb009080a34ab8f6babee03631a8acd2520', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 27, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 16, 1, stateModule, 41, 8, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 13, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 55, 18, readersModule, 62, 26, stateModule, 73, 15, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, abandonSharedLua, 21, 5, stateModule, 55, 15, 80, 8, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'bd6a1bb009080a34ab8f6babee03631a8acd2520', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 35, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 16, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 25, 23, abandonSharedLua, 16, 1, stateModule, 30, 1, 27, 3, 31, 4, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, abandonSharedLua, 20, 1, readersModule, 98, 3, lineModule, 0, 10, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, stateModule, 72, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 4, 115, 9, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 49, 15, 100, 3, readersModule, 72, 26, stateModule, 78, 7, 64, 8, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, abandonSharedLua, 21, 5, stateModule, 49, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1075,7 +1075,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', '2ee77c069c2fd1aa7ff7ef4886505eb38f104d5b', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 42, 3, abandonLua, 12, 5, stateModule, 41, 1, 45, 4, abandonLua, 17, 1, lineModule, 13, 3, abandonLua, 18, 3, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 49, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, abandonLua, 26, 1, lineModule, 89, 1, 0, 10, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, stateModule, 27, 14, 55, 15, 80, 8, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, 92, 10, 106, 9, lineModule, 30, 15, sharedLine, 121, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, abandonLua, 27, 8, stateModule, 27, 14, 55, 15, 80, 8, abandonLua, 35, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '2ee77c069c2fd1aa7ff7ef4886505eb38f104d5b', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 27, 3, abandonLua, 12, 5, stateModule, 30, 5, abandonLua, 17, 1, lineModule, 75, 3, abandonLua, 18, 3, stateModule, 35, 37, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 72, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, abandonLua, 26, 1, lineModule, 94, 1, 0, 10, sharedLine, 15, 31, lineModule, 95, 1, 72, 3, 78, 4, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, stateModule, 35, 37, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, 84, 10, 115, 9, lineModule, 13, 15, sharedLine, 130, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, abandonLua, 27, 8, stateModule, 35, 37, abandonLua, 35, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1124,7 +1124,7 @@ export type AcquireAllAnswer =
  * Cost: O(locks).
  */
 export const acquireAll: Operation<AcquireAllArguments, AcquireAllAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 6, 42, 3, 41, 1, 45, 4, acquireAllLua, 7, 12, stateModule, 49, 3, acquireAllLua, 19, 8, stateModule, 73, 7, sharedTokens, 0, 3, stateModule, 52, 3, 27, 14, 55, 18, acquireAllLua, 27, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-all', '2a1b3931495489264c6b3007b1996eef3189bf42', {}, acquireAllParts, [acquireAllLua, 0, 4, sharedClock, 0, 4, acquireAllLua, 4, 3, stateModule, 1, 20, 0, 1, 21, 14, acquireAllLua, 7, 12, stateModule, 72, 3, acquireAllLua, 19, 8, stateModule, 78, 7, sharedTokens, 0, 3, stateModule, 75, 3, 35, 29, 100, 3, acquireAllLua, 27, 10]),
   parts: acquireAllParts,
   encode(args) {
     return [
@@ -1192,7 +1192,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'bd9d30e0c2e575c059dc1d49c59f5d0bed12b0ac', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 147, 8, acquireSharedLua, 12, 1, stateModule, 27, 14, 55, 15, acquireSharedLua, 13, 2, readersModule, 155, 8, acquireSharedLua, 15, 1, stateModule, 80, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 41, 8, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 49, 3, 70, 3, acquireSharedLua, 26, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, acquireSharedLua, 38, 1, readersModule, 62, 6, acquireSharedLua, 39, 1, stateModule, 80, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 42, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 12, readersModule, 68, 20, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 40, 18, sharedLine, 140, 24, acquireSharedLua, 58, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'bd9d30e0c2e575c059dc1d49c59f5d0bed12b0ac', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 8, acquireSharedLua, 12, 1, stateModule, 35, 29, acquireSharedLua, 13, 2, readersModule, 8, 8, acquireSharedLua, 15, 1, stateModule, 64, 8, acquireSharedLua, 16, 4, readersModule, 16, 9, sharedLine, 0, 6, readersModule, 25, 23, acquireSharedLua, 20, 1, stateModule, 30, 1, 27, 3, 31, 4, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 6, 1, sharedTickets, 21, 7, sharedLine, 7, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 72, 3, 100, 3, acquireSharedLua, 26, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 42, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 98, 4, lineModule, 72, 17, readersModule, 102, 61, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, acquireSharedLua, 38, 1, readersModule, 72, 6, acquireSharedLua, 39, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 42, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 12, readersModule, 78, 20, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 98, 4, lineModule, 72, 17, readersModule, 102, 61, acquireSharedLua, 40, 18, sharedLine, 140, 24, acquireSharedLua, 58, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1274,7 +1274,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '5a9d710ef9ee46dac38ff5faf9371a9137ddf10a', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 88, 15, acquireLua, 14, 1, stateModule, 55, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 42, 3, 27, 14, 62, 8, acquireLua, 30, 3, stateModule, 80, 8, acquireLua, 33, 7, stateModule, 41, 1, 45, 4, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 49, 3, 70, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 131, 1, sharedTickets, 21, 7, sharedLine, 132, 8, acquireLua, 48, 5, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedTokens, 0, 3, stateModule, 80, 8, 73, 7, 52, 3, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 10, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 73, 7, 52, 3, lineModule, 121, 5, acquireLua, 57, 2, lineModule, 126, 5, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, 68, 3, sharedLine, 6, 17, lineModule, 131, 7, acquireLua, 59, 6, lineModule, 138, 3, acquireLua, 65, 2, lineModule, 27, 3, acquireLua, 67, 7, lineModule, 141, 9, acquireLua, 74, 2, sharedLine, 140, 24, acquireLua, 76, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '5a9d710ef9ee46dac38ff5faf9371a9137ddf10a', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 75, 3, stateModule, 85, 15, acquireLua, 14, 1, stateModule, 49, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 27, 3, 35, 14, 56, 8, acquireLua, 30, 3, stateModule, 64, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 72, 3, 100, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 6, 1, sharedTickets, 21, 7, sharedLine, 7, 8, acquireLua, 48, 5, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, lineModule, 95, 1, 72, 3, 78, 4, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, sharedTokens, 0, 3, stateModule, 64, 8, 78, 7, 75, 3, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, sharedMessages, 57, 3, sharedLine, 84, 10, 98, 26, lineModule, 13, 15, sharedLine, 130, 10, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 57, 2, lineModule, 126, 5, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, lineModule, 131, 7, acquireLua, 59, 6, lineModule, 138, 3, acquireLua, 65, 2, lineModule, 10, 3, acquireLua, 67, 7, lineModule, 141, 9, acquireLua, 74, 2, sharedLine, 140, 24, acquireLua, 76, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1337,7 +1337,7 @@ export type ClearAnswer =
  * Cost: O(waiting), of which at most 1,000 get a notification.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('lock/clear', 'db006df7b98b332ca5953f52febb3308d151f99e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, clearLua, 16, 6]),
+  script: /* @__PURE__ */ linked('lock/clear', 'db006df7b98b332ca5953f52febb3308d151f99e', {}, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, clearLua, 0, 11, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 11, 5, sharedTickets, 28, 12, sharedMessages, 0, 19, 37, 20, clearLua, 16, 6]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1373,7 +1373,7 @@ export type ExtendSharedAnswer =
  * Cost: O(leases x log n).
  */
 export const extendShared: Operation<ExtendSharedArguments, ExtendSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend-shared', 'd5677018ce1675971155905ebddd912772a35d6f', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 27, 14, 55, 15, 80, 8, extendSharedLua, 4, 23]),
+  script: /* @__PURE__ */ linked('lock/extend-shared', 'd5677018ce1675971155905ebddd912772a35d6f', {}, extendSharedParts, [{ locals: [1, 2, 3] }, extendSharedLua, 0, 1, stateModule, 0, 27, sharedClock, 0, 4, extendSharedLua, 1, 3, stateModule, 35, 37, extendSharedLua, 4, 23]),
   parts: extendSharedParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1413,7 +1413,7 @@ export type ExtendAnswer =
  * Cost: O(leases).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 42, 3, 27, 14, 55, 15, 80, 8, extendLua, 16, 12]),
+  script: /* @__PURE__ */ linked('lock/extend', 'b7cfad451c88833ba06c6358b2cd55e888f410c0', {}, acquireAllParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 3, stateModule, 1, 20, sharedOpening, 0, 10, extendLua, 5, 11, stateModule, 27, 3, 35, 37, extendLua, 16, 12]),
   parts: acquireAllParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -1455,7 +1455,7 @@ export type FencedGetAnswer =
  * Cost: O(1).
  */
 export const fencedGet: Operation<FencedGetArguments, FencedGetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-get', '5065359d0118bd05b036c46c8966b636e71c3337', { reads: true, bytes: true }, fencedGetParts, [{ locals: [1] }, fencedGetLua, 0, 1, stateModule, 103, 19, fencedGetLua, 1, 8]),
+  script: /* @__PURE__ */ linked('lock/fenced-get', '5065359d0118bd05b036c46c8966b636e71c3337', { reads: true, bytes: true }, fencedGetParts, [{ locals: [1] }, fencedGetLua, 0, 1, stateModule, 109, 19, fencedGetLua, 1, 8]),
   parts: fencedGetParts,
   encode(args) {
     return [
@@ -1502,7 +1502,7 @@ export type FencedSetAnswer =
  * Cost: O(1).
  */
 export const fencedSet: Operation<FencedSetArguments, FencedSetAnswer> = {
-  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', {}, fencedGetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 103, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
+  script: /* @__PURE__ */ linked('lock/fenced-set', '85cb94518899acd88753409992b263245a6bdd1b', {}, fencedGetParts, [{ locals: [1] }, fencedSetLua, 0, 5, stateModule, 109, 19, fencedSetLua, 5, 11, sharedNumbers, 0, 7, fencedSetLua, 16, 15]),
   parts: fencedGetParts,
   encode(args) {
     return [
@@ -1540,7 +1540,7 @@ export type InspectAnswer =
  * Cost: O(log n + 200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true }, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 41, 8, inspectLua, 2, 13, sharedTickets, 28, 12, inspectLua, 15, 8]),
+  script: /* @__PURE__ */ linked('lock/inspect', 'c51a39e84499dad83de94a1c519b5b8271185bfb', { reads: true }, abandonSharedParts, [{ locals: [1, 2, 3, 4] }, stateModule, 0, 27, sharedClock, 0, 4, inspectLua, 0, 2, stateModule, 30, 1, 27, 3, 31, 4, inspectLua, 2, 13, sharedTickets, 28, 12, inspectLua, 15, 8]),
   parts: abandonSharedParts,
   encode() {
     return []
@@ -1587,7 +1587,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '55b4af2173c72eecd48040e72f9b290baf8c78be', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 7, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 12, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 13, 5, stateModule, 49, 3, 27, 14, 55, 15, 80, 8, releaseSharedLua, 18, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, releaseSharedLua, 21, 5]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '55b4af2173c72eecd48040e72f9b290baf8c78be', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 7, { table: [1, 2, 3, 4] }, readersModule, 16, 9, releaseSharedLua, 12, 1, sharedLine, 0, 6, readersModule, 25, 23, releaseSharedLua, 13, 5, stateModule, 72, 3, 35, 37, releaseSharedLua, 18, 3, readersModule, 98, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 100, 3, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, releaseSharedLua, 21, 5]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1637,7 +1637,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '3b95a9833311c872a121d69b33319a7438529799', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 122, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 42, 3, releaseLua, 21, 5, stateModule, 27, 14, 55, 15, 80, 8, releaseLua, 26, 6, lineModule, 89, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, lineModule, 90, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 91, 2, sharedLine, 54, 14, lineModule, 27, 3, sharedLine, 102, 4, sharedMessages, 68, 3, sharedLine, 92, 10, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 121, 6, sharedTokens, 0, 3, stateModule, 52, 3, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, sharedLine, 68, 24, lineModule, 93, 28, releaseLua, 32, 6]),
+  script: /* @__PURE__ */ linked('lock/release', '3b95a9833311c872a121d69b33319a7438529799', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 35, 37, releaseLua, 26, 6, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, lineModule, 95, 1, 72, 10, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, sharedMessages, 57, 3, sharedLine, 84, 10, 98, 26, lineModule, 13, 15, sharedLine, 130, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, releaseLua, 32, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1684,7 +1684,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'b96354ff7cc595c956a3e48819761ff2233b4625', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 41, 8, serveLua, 6, 5, stateModule, 27, 14, 55, 15, 80, 8, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, sharedLine, 23, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 54, 11, stateModule, 49, 3, sharedMessages, 68, 3, sharedLine, 65, 37, lineModule, 27, 3, sharedLine, 102, 4, 6, 17, 106, 9, lineModule, 30, 15, sharedLine, 115, 6, sharedTokens, 0, 3, stateModule, 52, 3, readersModule, 38, 24, sharedLine, 121, 6, stateModule, 70, 3, readersModule, 62, 26, stateModule, 73, 7, sharedLine, 127, 4, lineModule, 45, 44, readersModule, 88, 59, serveLua, 11, 3]),
+  script: /* @__PURE__ */ linked('lock/serve', 'b96354ff7cc595c956a3e48819761ff2233b4625', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 16, 9, sharedLine, 0, 6, readersModule, 25, 23, serveLua, 5, 1, stateModule, 30, 1, 27, 3, 31, 4, serveLua, 6, 5, stateModule, 35, 37, readersModule, 98, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, stateModule, 72, 3, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 100, 3, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

@@ -201,7 +201,7 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 7, 3, 20, 2, -12, 3, 9, 2, -32, 3, 6, 3, 10, 3], text: `local function open_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 24, 3, -20, 3, -8, 3, 15, 3, -12, 3, 16, 4], text: `local function open_once(a)
 local function read_once(a)
 local b=redis.call(
 'HMGET',
@@ -234,24 +234,24 @@ return redis.error_reply('LAYOUT '..b.layout)
 end
 return nil,b
 end
+local function holds_token(a,b)
+return a.token>0 and a.token==b
+end
 local function is_open(a)
 return not a.result and a.lease_ends_ms>0
-end
-local function free_key(a,b,c)
-redis.call('HDEL',a,'lease_ends_ms','fingerprint')
-local function keep_until(a,b,c,d)
-redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
-end
-keep_until(a,b,c,c)
 end
 local function counts(a,b)
 return a.kept_until_ms>b and(a.result or a.lease_ends_ms>0)
 end
+local function keep_until(a,b,c,d)
+redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
+end
 local function is_running(a,b)
 return not a.result and a.lease_ends_ms>b
 end
-local function holds_token(a,b)
-return a.token>0 and a.token==b
+local function free_key(a,b,c)
+redis.call('HDEL',a,'lease_ends_ms','fingerprint')
+keep_until(a,b,c,c)
 end` }
 
 const PARTS: readonly string[] = ['state']
@@ -296,7 +296,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 33, 3, abandonLua, 5, 1, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 39, 10, abandonLua, 7, 3]),
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 79, 10, abandonLua, 7, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -344,7 +344,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { bytes: true }, abandonParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 43, 3, beginLua, 8, 13, stateModule, 46, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, beginLua, 55, 2]),
+  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { bytes: true }, abandonParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 39, 3, beginLua, 8, 13, stateModule, 45, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -410,7 +410,7 @@ export type ClearAnswer =
  * Cost: O(1).
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 39, 10, clearLua, 18, 2]),
+  script: /* @__PURE__ */ linked('once/clear', 'e7c80fa747683eaeb687833b75ae36a16c280b5f', {}, abandonParts, [{ locals: [1] }, clearLua, 0, 5, sharedClockSteps, 3, 1, 0, 3, 4, 6, sharedClock, 0, 4, clearLua, 5, 13, sharedMessages, 79, 10, clearLua, 18, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -459,7 +459,7 @@ export type CompleteAnswer =
  * Cost: O(1).
  */
 export const complete: Operation<CompleteArguments, CompleteAnswer> = {
-  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', {}, abandonParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 49, 3, 33, 3, 43, 3, completeLua, 9, 10, stateModule, 38, 1, sharedClockSteps, 0, 3, stateModule, 39, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 39, 10, completeLua, 26, 2]),
+  script: /* @__PURE__ */ linked('once/complete', '007f74eac142abc46ffe8758592531c18b2d7a02', {}, abandonParts, [{ locals: [1] }, completeLua, 0, 7, stateModule, 0, 33, completeLua, 7, 1, sharedClock, 0, 4, completeLua, 8, 1, stateModule, 33, 9, completeLua, 9, 10, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, completeLua, 19, 1, sharedNumbers, 0, 7, completeLua, 20, 6, sharedMessages, 79, 10, completeLua, 26, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -502,7 +502,7 @@ export type ExtendAnswer =
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 49, 3, 46, 3, sharedClockSteps, 0, 3, stateModule, 38, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 33, 3, 45, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -544,7 +544,7 @@ export type GetAnswer =
  * Cost: O(1).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('once/get', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, abandonParts, [{ locals: [1] }, getLua, 0, 1, stateModule, 0, 33, getLua, 1, 1, sharedClock, 0, 4, getLua, 2, 1, stateModule, 43, 3, getLua, 3, 7]),
+  script: /* @__PURE__ */ linked('once/get', '8846b86cf4c68fd9d823acf33724e7efa1359677', { reads: true, bytes: true }, abandonParts, [{ locals: [1] }, getLua, 0, 1, stateModule, 0, 33, getLua, 1, 1, sharedClock, 0, 4, getLua, 2, 1, stateModule, 39, 3, getLua, 3, 7]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -580,7 +580,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true }, abandonParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 43, 3, inspectLua, 2, 3, stateModule, 46, 3, inspectLua, 5, 12]),
+  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true }, abandonParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 39, 3, inspectLua, 2, 3, stateModule, 45, 3, inspectLua, 5, 12]),
   parts: abandonParts,
   encode() {
     return []
@@ -626,7 +626,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 49, 3, releaseLua, 4, 9, stateModule, 36, 3, sharedClockSteps, 0, 3, stateModule, 39, 4, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 39, 10, releaseLua, 14, 2]),
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 33, 3, releaseLua, 4, 9, stateModule, 48, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 79, 10, releaseLua, 14, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

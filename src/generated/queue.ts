@@ -1585,7 +1585,7 @@ end
 end
 save_queue(a,i)
 return{'watched',i.chores,k}` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [140, 8, -59, 1, -83, 31, 52, 1, 18, 12, -30, 3, 29, 10, -39, 10, 32, 3, 19, 3, -96, 3, -28, 15, 2, 6, 13, 9, -15, 4, 75, 7], text: `local function parse_refused(a)
+const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [140, 8, -59, 1, -83, 31, 52, 1, 18, 12, -30, 3, 29, 10, -39, 10, 32, 3, 19, 3, -96, 3, -28, 15, 2, 6, 86, 7, -80, 9, -15, 4], text: `local function parse_refused(a)
 local b={}
 for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
 b[#b+1]=tonumber(c)
@@ -1691,6 +1691,13 @@ return 0
 end
 return next_start_in_ms(a.arrival_us,b,a.now_us)
 end
+local function parse_places(a)
+local b={}
+for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
+b[#b+1]=tonumber(c)
+end
+return b
+end
 local function judge_job(a,b,c)
 local d=redis.call('HMGET',a,b,'r'..b)
 local e=d[2]and unpack_run(d[2])
@@ -1703,15 +1710,8 @@ end
 local function judge_claim(a,b,c)
 local d=redis.call('HGET',a,'r'..b)
 return why_not(d and unpack_run(d),c)
-end
-local function parse_places(a)
-local b={}
-for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
-b[#b+1]=tonumber(c)
-end
-return b
 end` }
-const deadModule: LuaText = { file: 'lua/shared/queue/dead', taken: [4, 7, 1, 20, 3, 19, 18, 8, -24, 14, 27, 7, -21, 12, 9, 9], text: `local function beginning_of(a)
+const deadModule: LuaText = { file: 'lua/shared/queue/dead', taken: [4, 7, 1, 20, 3, 19, 18, 8, 17, 7, -21, 12, 9, 9, -57, 14], text: `local function beginning_of(a)
 local b=math.min(#a,200)
 while b<#a and string.find(a,'^[\\128-\\191]',b+1)do
 b=b-1
@@ -1765,20 +1765,6 @@ local h={state='d',kind=g,message=f.message,result=''}
 note_end(a.jobs,b,c,d,e,h)
 end_dead(a,b,c,d,e,f)
 end
-local function leave_dead(a,b,c,d)
-redis.call('ZREM',a.dead,c)
-redis.call('ZREM',a.failed,c)
-b.dead=b.dead-d.size
-local e,f=unpack_failure(redis.call('HGET',a.jobs,'e'..c))
-local g,h,i=string.match(redis.call('HGET',a.kinds,f)or'','^(%d+) (%d+) (.*)$')
-if not g then
-return
-elseif tonumber(h)<=1 then
-redis.call('HDEL',a.kinds,f)
-else
-redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
-end
-end
 local function page_of_kind(a,b,c,d,e)
 local f=string.match(redis.call('HGET',b,c)or'','^%d+')
 if not f then
@@ -1806,9 +1792,26 @@ end
 local k=
 redis.call('ZRANGE',a,string.format('%.0f',i),string.format('%.0f',j-1))
 return k,j==h
+end
+local function leave_dead(a,b,c,d)
+redis.call('ZREM',a.dead,c)
+redis.call('ZREM',a.failed,c)
+b.dead=b.dead-d.size
+local e,f=unpack_failure(redis.call('HGET',a.jobs,'e'..c))
+local g,h,i=string.match(redis.call('HGET',a.kinds,f)or'','^(%d+) (%d+) (.*)$')
+if not g then
+return
+elseif tonumber(h)<=1 then
+redis.call('HDEL',a.kinds,f)
+else
+redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
+end
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 3, 17, 12, 13, 211, 2, -300, 3, 13, 4, 238, 9, 70, 5, -73, 26, 5, 35, -165, 10, -89, 15, 11, 11, -20, 7, 15, 13, 3, 21, 17, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -151, 8], text: `local function pack_end(a,b,c)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 2, 3, 2, 6, 1, 3, 7, 10, 2, 2, 1, 5, 3, 17, 12, 13, 21, 7, -51, 8, 98, 10, -89, 15, 11, 11, 2, 13, 3, 21, -151, 4, 238, 9, 70, 5, -73, 26, 3, 37, -151, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
+end
+local function unpack_end(a)
+return struct.unpack('>c1Hc0',a)
 end
 local function end_dependency(a,b,c,d,e,f,g)
 redis.call('HSET',a,'z'..d,pack_end(f,e==''and d or e,g))
@@ -1866,10 +1869,90 @@ end
 unname_dependencies(b,c,g)
 redis.call('HDEL',b,'d'..e)
 end
-local function settle_dependents(a,b,c)
-local d=0
-local function unpack_end(a)
-return struct.unpack('>c1Hc0',a)
+local function link_elsewhere(a,b,c)
+if redis.call('ZADD',a,'NX',string.format('%.0f',b.now_ms),c)==1 then
+b.chores=with_flag(b.chores,4)
+set_mark(b,4)
+note_due(b,b.now_ms)
+end
+end
+local function hear_of_dependency(a,b,c,d,e,f)
+local g='q'..d..'\\1'..e
+if redis.call('HEXISTS',a,'y'..g)==1 then
+redis.call('HSET',a,'z'..g,f)
+redis.call('ZADD',b,'0',g)
+c.settling=true
+end
+end
+local function link_done(a,b,c,d,e,f)
+local g,h,i=read_job(e).id,c.copied or 0,''
+if h<4194304 then
+i=redis.call('HGET',a,'o'..d)or''
+c.copied=h+#i
+else
+flag_job(a,c,d,e,f,128)
+end
+end_dependency(a,b,c,d,g,'f',i)
+end
+local function link_here(a,b,c,d,e)
+local f,g,h=find_job(a,b,e)
+if not f then
+return nil
+end
+if h and h.state=='f'then
+link_done(b,c,d,f,g,h)
+elseif h and h.state=='d'then
+local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
+end_dependency(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
+else
+flag_job(b,d,f,g,h,2)
+end
+return f
+end
+local function known_here(a,b,c,d,e)
+local f=d.linked
+if not f then
+f={}
+d.linked=f
+end
+if f[e]==nil then
+f[e]=link_here(a,b,c,d,e)or false
+end
+return f[e]or nil
+end
+local function store_links(a,b,c,d)
+local e,f={},{}
+for g,h in ipairs(d)do
+e[g*2-1],e[g*2]='0',h..'\\0'..c
+f[g]='y'..h
+end
+redis.call('ZADD',a,unpack(e))
+local g={}
+for h,i in ipairs(redis.call('HMGET',b,unpack(f)))do
+g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
+end
+redis.call('HSET',b,unpack(g))
+end
+local function link_dependencies(a,b,c,d,e,f)
+local g,h={},{}
+for i in string.gmatch(d,'[^%z]+')do
+local j=i
+if string.sub(i,1,1)=='l'then
+j=known_here(a.ids,a.jobs,a.parents,b,string.sub(i,2))
+else
+link_elsewhere(a.parents,b,j)
+end
+if j and not h[j]then
+h[j]=true
+g[#g+1]=j
+end
+end
+if#g>0 then
+store_links(a.children,a.jobs,c,g)
+local i=string.format('%s%d %.0f',e,#g,f)
+redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
+end
+return#g
 end
 local function unblock(a,b,c,d)
 redis.call('ZREM',a,c)
@@ -1915,6 +1998,8 @@ end
 local l=tonumber(string.match(k,'^ (%d+)'))
 return unblock_dependent(a,b,c,h,g,l)
 end
+local function settle_dependents(a,b,c)
+local d=0
 while c>0 do
 local e=redis.call('ZRANGEBYSCORE',a.parents,'0','0','LIMIT','0','1')[1]
 if not e then
@@ -1949,83 +2034,6 @@ c=b.moved<4194304 and c-1-m or 0
 end
 note_due(b,b.now_ms)
 return d
-end
-local function link_done(a,b,c,d,e,f)
-local g,h,i=read_job(e).id,c.copied or 0,''
-if h<4194304 then
-i=redis.call('HGET',a,'o'..d)or''
-c.copied=h+#i
-else
-flag_job(a,c,d,e,f,128)
-end
-end_dependency(a,b,c,d,g,'f',i)
-end
-local function link_here(a,b,c,d,e)
-local f,g,h=find_job(a,b,e)
-if not f then
-return nil
-end
-if h and h.state=='f'then
-link_done(b,c,d,f,g,h)
-elseif h and h.state=='d'then
-local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
-end_dependency(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
-else
-flag_job(b,d,f,g,h,2)
-end
-return f
-end
-local function known_here(a,b,c,d,e)
-local f=d.linked
-if not f then
-f={}
-d.linked=f
-end
-if f[e]==nil then
-f[e]=link_here(a,b,c,d,e)or false
-end
-return f[e]or nil
-end
-local function link_elsewhere(a,b,c)
-if redis.call('ZADD',a,'NX',string.format('%.0f',b.now_ms),c)==1 then
-b.chores=with_flag(b.chores,4)
-set_mark(b,4)
-note_due(b,b.now_ms)
-end
-end
-local function store_links(a,b,c,d)
-local e,f={},{}
-for g,h in ipairs(d)do
-e[g*2-1],e[g*2]='0',h..'\\0'..c
-f[g]='y'..h
-end
-redis.call('ZADD',a,unpack(e))
-local g={}
-for h,i in ipairs(redis.call('HMGET',b,unpack(f)))do
-g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
-end
-redis.call('HSET',b,unpack(g))
-end
-local function link_dependencies(a,b,c,d,e,f)
-local g,h={},{}
-for i in string.gmatch(d,'[^%z]+')do
-local j=i
-if string.sub(i,1,1)=='l'then
-j=known_here(a.ids,a.jobs,a.parents,b,string.sub(i,2))
-else
-link_elsewhere(a.parents,b,j)
-end
-if j and not h[j]then
-h[j]=true
-g[#g+1]=j
-end
-end
-if#g>0 then
-store_links(a.children,a.jobs,c,g)
-local i=string.format('%s%d %.0f',e,#g,f)
-redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
-end
-return#g
 end
 local function is_older(a,b,c,d)
 if string.sub(c,1,1)~='l'then
@@ -2087,30 +2095,8 @@ end
 local f=string.format('%s%d %.0f',d.policy,e,d.delay_ms)
 redis.call('HSET',b,'d'..c,f..'\\0'..table.concat(d.refs,'\\0'))
 return e
-end
-local function hear_of_dependency(a,b,c,d,e,f)
-local g='q'..d..'\\1'..e
-if redis.call('HEXISTS',a,'y'..g)==1 then
-redis.call('HSET',a,'z'..g,f)
-redis.call('ZADD',b,'0',g)
-c.settling=true
-end
 end` }
-const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [25, 5, 223, 9, -155, 1, -35, 32, 3, 5, -112, 7, 1, 12, 92, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, -92, 25, 1, 3, 1, 4, 106, 11], text: `local function note_due(a,b)
-if b<a.due_ms then
-a.due_ms=b
-end
-end
-local function see_to_watch(a,b,c)
-local d=called_until(c,b.now_ms)
-if d then
-see_to_second(a,b,watching_process(a),d)
-end
-if b.watch_ms==0 and b.due_ms<9007199254740991 then
-see_to(a,b,b.due_ms)
-end
-end
-local function bring_due(a,b,c,d)
+const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [107, 1, -35, 32, 3, 4, -87, 5, 82, 1, -112, 7, 1, 12, 92, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, 128, 9, -229, 25, 1, 3, 1, 4, 106, 11], text: `local function bring_due(a,b,c,d)
 local function may_bring_due(a,b)
 local c={
 redis.pcall('HDEL',a.jobs,''),
@@ -2146,6 +2132,11 @@ end
 if not may_bring_due(a,b)then
 b.is_refused=true
 return
+end
+local function note_due(a,b)
+if b<a.due_ms then
+a.due_ms=b
+end
 end
 reclaim_lost(a,b,100)
 local function show_due(a,b,c)
@@ -2264,6 +2255,15 @@ return f<math.huge and f or nil
 end
 b.due_ms=look_again(b,next_due_ms(a,b,c)or 9007199254740991)
 end
+local function see_to_watch(a,b,c)
+local d=called_until(c,b.now_ms)
+if d then
+see_to_second(a,b,watching_process(a),d)
+end
+if b.watch_ms==0 and b.due_ms<9007199254740991 then
+see_to(a,b,b.due_ms)
+end
+end
 local function bring_returned(a,b,c,d,e)
 local f=d.ghosts
 local g=math.min(d.ghosts,1000)+e
@@ -2307,18 +2307,7 @@ e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
 return e
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [158, 11, -131, 6, 21, 24, 177, 1, -217, 8, -55, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -140, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function save_awaited(a,b,c,d,e)
-if b.idle==0 and b.listened_ms==0 then
-redis.call('UNLINK',a)
-return
-end
-redis.call('HSET',a,'layout',b.layout,'state',c)
-if d then
-redis.call('HSET',a,d,e)
-end
-redis.call('PEXPIRE',a,'7200000')
-end
-local function end_claim(a,b,c,d,e,f)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [38, 6, 21, 24, 177, 1, -217, 8, -55, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -98, 11, -53, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function end_claim(a,b,c,d,e,f)
 d.claimed=d.claimed-f.size
 if e.group~=''then
 free_in_group(a,b,c,e.group,d.now_us)
@@ -2574,6 +2563,17 @@ if b.events then
 publish(a.listeners,b.events,b.now_ms)
 end
 end
+local function save_awaited(a,b,c,d,e)
+if b.idle==0 and b.listened_ms==0 then
+redis.call('UNLINK',a)
+return
+end
+redis.call('HSET',a,'layout',b.layout,'state',c)
+if d then
+redis.call('HSET',a,d,e)
+end
+redis.call('PEXPIRE',a,'7200000')
+end
 local function leave_waiters(a,b,c)
 if not b then
 return
@@ -2627,7 +2627,7 @@ end
 d[#d+1]=c
 redis.call('HSET',a,'w'..b,table.concat(d,' '))
 end` }
-const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [266, 3, 1, 7, -193, 3, -61, 19, 65, 16, 153, 11, 4, 53, -259, 7, 1, 11, 127, 11, -35, 22, -104, 26, 1, 16, 19, 8, -25, 15, 70, 7, -14, 3, -207, 8, 2, 15, 2, 7, 118, 7], text: `local function first_of(a)
+const enqueueModule: LuaText = { file: 'lua/shared/queue/enqueue', taken: [266, 3, 1, 7, -230, 8, 2, 15, 12, 3, -13, 7, -55, 19, 65, 16, 153, 11, 4, 53, -259, 7, 1, 11, 127, 11, -35, 22, -104, 26, 1, 16, 2, 15, 70, 7, -75, 8, 1, 7, 45, 3], text: `local function first_of(a)
 return tonumber(string.match(a,'^%d+'))
 end
 local function duplicates_of(a)
@@ -2637,8 +2637,38 @@ b[#b+1]=tonumber(c)
 end
 return b
 end
+local function meets_others(a,b,c)
+for d=c,#b,22 do
+if b[d+15]=='1'or b[d+18]~=''then
+return true
+end
+end
+return a.done>0
+end
+local function try_places(a,b,c,d)
+local e,f=#c-d>=22,c[d+11]~=''
+if
+e
+or f
+or c[d+3]~='0'
+or c[d+4]~='0'
+or c[d+17]~=''
+then
+redis.call('ZADD',b,'XX','0','')
+end
+if e or f then
+redis.call('HGET',a,'')
+end
+end
 local function new_spec_tally(a)
 return{specs=a,ready=0,soonest_ms=math.huge,windows=0,duplicates={}}
+end
+local function begin_jobs(a,b)
+local c={}
+widen(b,16,c,'~')
+if#c>0 then
+redis.call('HSET',a,unpack(c))
+end
 end
 local function read_spec(a,b)
 local c=a[b+12]
@@ -2832,14 +2862,6 @@ add_job(a,b,f,h,i,k)
 tally_due(c,k)
 end
 end
-local function pack_spec(a,b)
-local c={}
-for d=1,22 do
-local e=a[b+d-1]
-c[d]=struct.pack('>I4',#e)..e
-end
-return table.concat(c)
-end
 local function see_to_new(a,b,c)
 if b.left then
 sweep_ready(a.jobs,a.ready,b,b.left)
@@ -2862,38 +2884,13 @@ c[d+1]=string.format('%.0f',e)
 end
 return table.concat(c,' ')
 end
-local function ahead_of(a,b)
-return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
-end
-local function meets_others(a,b,c)
-for d=c,#b,22 do
-if b[d+15]=='1'or b[d+18]~=''then
-return true
-end
-end
-return a.done>0
-end
-local function try_places(a,b,c,d)
-local e,f=#c-d>=22,c[d+11]~=''
-if
-e
-or f
-or c[d+3]~='0'
-or c[d+4]~='0'
-or c[d+17]~=''
-then
-redis.call('ZADD',b,'XX','0','')
-end
-if e or f then
-redis.call('HGET',a,'')
-end
-end
-local function begin_jobs(a,b)
+local function pack_spec(a,b)
 local c={}
-widen(b,16,c,'~')
-if#c>0 then
-redis.call('HSET',a,unpack(c))
+for d=1,22 do
+local e=a[b+d-1]
+c[d]=struct.pack('>I4',#e)..e
 end
+return table.concat(c)
 end
 local function unpack_spec(a)
 local b,c={},1
@@ -2901,26 +2898,11 @@ for d=1,22 do
 b[d],c=struct.unpack('>I4c0',a,c)
 end
 return b
+end
+local function ahead_of(a,b)
+return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [52, 7, -23, 3, 3, 8, 55, 10, -19, 4, -28, 13, 2, 7, 6, 3, -98, 14, 2, 12], text: `local function spelled(a)
-return(
-string.gsub(a,'[%c%%]',function(b)
-return string.format('%%%02X',string.byte(b))
-end)
-)
-end
-local function message_head(a,b)
-return string.format('%.0f %.0f',a,b)
-end
-local function send(a,b)
-local c=string.sub(a,3)
-if string.byte(a)==49 then
-redis.pcall('SPUBLISH',c,b)
-else
-redis.pcall('PUBLISH',c,b)
-end
-end
-local function happened(a,b,c,d,e,f)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [105, 10, -19, 4, -64, 3, 13, 7, 13, 13, -43, 8, 37, 7, 6, 3, -98, 14, 2, 12], text: `local function happened(a,b,c,d,e,f)
 local g=a.events
 if not g then
 return
@@ -2934,6 +2916,16 @@ local function publish(a,b,c)
 local d=#b>0 and redis.pcall('HGET',a,'channel')
 local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
 if type(e)=='number'then
+local function message_head(a,b)
+return string.format('%.0f %.0f',a,b)
+end
+local function spelled(a)
+return(
+string.gsub(a,'[%c%%]',function(b)
+return string.format('%%%02X',string.byte(b))
+end)
+)
+end
 local function event_line(a)
 return string.format(
 '%s\\t%s\\t%d\\t%.0f\\t%d\\t%s\\t%s\\t%s',
@@ -2946,6 +2938,14 @@ spelled(a[3]),
 spelled(a[4]),
 spelled(a[8])
 )
+end
+local function send(a,b)
+local c=string.sub(a,3)
+if string.byte(a)==49 then
+redis.pcall('SPUBLISH',c,b)
+else
+redis.pcall('PUBLISH',c,b)
+end
 end
 local function send_message(a,b,c,d)
 local e={message_head(b,d)}
@@ -2983,10 +2983,7 @@ c=e
 end
 return b,struct.unpack('>I4',a)-#b
 end` }
-const groupsModule: LuaText = { file: 'lua/shared/queue/groups', taken: [72, 3, 26, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 155, 9, -198, 7, 219, 12, -229, 10], text: `local function note_time(a)
-a.token=math.max(a.token,a.now_us-1)
-end
-local function read_group(a,b)
+const groupsModule: LuaText = { file: 'lua/shared/queue/groups', taken: [101, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 16, 3, 136, 9, -198, 7, 219, 12, -229, 10], text: `local function read_group(a,b)
 local c=redis.call('HGET',a,b)
 if not c then
 return nil
@@ -3142,6 +3139,9 @@ local e,f=spans_of(b)
 local g=b.rate_burst>0 and math.ceil or math.floor
 return math.max(a,c)+g(d*f)
 end
+local function note_time(a)
+a.token=math.max(a.token,a.now_us-1)
+end
 local function leave_group(a,b,c,d,e)
 local f=read_group(b,c.group)
 if not f or redis.call('ZREM',a,rank_of(c.priority)..d,'0000000000'..d)==0 then
@@ -3180,27 +3180,83 @@ local h=math.min(b-d,f)/g
 local i,j=spans_of(a)
 return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [71, 6, -55, 5, 145, 7, -136, 3, 12, 11, 78, 2, -102, 3, 2, 4, 56, 18, 2, 10, 1, 2, 4, 3, -123, 13, 37, 16, 3, 7, 1, 3, 44, 17, 10, 3, 2, 5, 2, 4, 2, 4, 26, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 114, 3, -114, 14, 103, 5, -320, 3, 220, 11, 40, 7, 1, 12, -58, 5, 2, 12, 2, 7, 30, 4, 1, 2, -36, 5, 31, 4], text: `local function remove_idle(a,b,c)
-local d=redis.pcall('ZREM',a,unpack(c))
-local e=type(d)=='number'
-b.idle=b.idle-(e and d or 0)
-return e
+const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [367, 2, -189, 3, 2, 2, -165, 5, 2, 13, 1, 3, 25, 6, 2, 16, 3, 7, 1, 3, -62, 3, 103, 14, -109, 11, 78, 2, -97, 4, 56, 18, 2, 10, 1, 2, 4, 3, 15, 3, 17, 3, 179, 3, -11, 3, -192, 7, 13, 4, 2, 4, 48, 12, -34, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 15, 2, 11, 11, 40, 7, 1, 12, -58, 5, 2, 12, 2, 7, 30, 4, 1, 2, -36, 5, 31, 4, -305, 3], text: `local function see_to_rest(a,b)
+if b.due_ms<=b.now_ms then
+local function is_watched(a)
+return a.watch_ms+1000>a.now_ms
 end
+local function see_to(a,b,c)
+if b.idle>0 and(not is_watched(b)or c<b.watch_ms)then
 local function end_watch(a,b)
 if b>=1125899906842624 and b<2251799813685248 then
 a.watch_ms=0
 end
 end
-local function leave_idle(a,b,c)
-local d=b.idle>0 and c~=''and tonumber(redis.pcall('ZSCORE',a,c))
-if d and remove_idle(a,b,{c})then
-end_watch(b,d)
+local function pop_idle(a,b)
+local c=b.idle>0 and redis.pcall('ZPOPMIN',a)or{}
+local d,e=c[1],c[2]
+if c.err then
+return nil
+elseif not d then
+b.idle=0
+return nil
 end
+b.idle=b.idle-1
+end_watch(b,tonumber(e))
 return d
 end
 local function ticket_of(a)
 return{id=string.match(a,'^[^:]*'),listens=1}
 end
+local function remove_idle(a,b,c)
+local d=redis.pcall('ZREM',a,unpack(c))
+local e=type(d)=='number'
+b.idle=b.idle-(e and d or 0)
+return e
+end
+local function drop_gone(a,b)
+local c,d,e=redis.pcall('ZRANGE',a,'0','99','WITHSCORES'),{},{}
+for f=1,#c,2 do
+d[#d+1]=process_of({id=c[f]})
+end
+local f=d[1]and listening_here(d,b.how)
+for g,h in ipairs(f and d or{})do
+if not f[h]then
+e[#e+1]=c[g*2-1]
+end_watch(b,tonumber(c[g*2]))
+end
+end
+if e[1]then
+remove_idle(a,b,e)
+end
+end
+local function pop_living(a,b)
+for c=1,500,100 do
+local d=pop_idle(a,b)
+local e=d and listens_here(ticket_of(d),b.how)
+if e~=false then
+return d,e
+end
+drop_gone(a,b)
+end
+end
+local function come_message(a)
+return'come '..a.id..' 0'
+end
+local function call_idle(a,b,c)
+local d,e
+for f=1,c do
+local g=pop_living(a,b)
+if not g then
+break
+end
+local h=ticket_of(g)
+publish_to(h,come_message(h),b.how)
+local i=process_of(h)
+e=e or(d and d~=i)
+d=d or i
+end
+if d and not e then
 local function has_second(a,b,c,d)
 local e,f=2251799813685248+b.now_ms,2251799813685248+d
 local g=redis.pcall('ZRANGEBYSCORE',a,e,f,'LIMIT','0','3')
@@ -3214,9 +3270,6 @@ return false
 end
 local function see_to_second(a,b,c,d)
 if b.idle>0 and not has_second(a,b,c,d)then
-local function come_message(a)
-return'come '..a.id..' 0'
-end
 local function notify_idle(a,b)
 local c=ticket_of(a)
 return notify_process(c,come_message(c),b)
@@ -3254,69 +3307,24 @@ end
 call_second(a,b,c,d)
 end
 end
-local function pop_idle(a,b)
-local c=b.idle>0 and redis.pcall('ZPOPMIN',a)or{}
-local d,e=c[1],c[2]
-if c.err then
-return nil
-elseif not d then
-b.idle=0
-return nil
-end
-b.idle=b.idle-1
-end_watch(b,tonumber(e))
-return d
-end
-local function drop_gone(a,b)
-local c,d,e=redis.pcall('ZRANGE',a,'0','99','WITHSCORES'),{},{}
-for f=1,#c,2 do
-d[#d+1]=process_of({id=c[f]})
-end
-local f=d[1]and listening_here(d,b.how)
-for g,h in ipairs(f and d or{})do
-if not f[h]then
-e[#e+1]=c[g*2-1]
-end_watch(b,tonumber(c[g*2]))
-end
-end
-if e[1]then
-remove_idle(a,b,e)
-end
-end
-local function pop_living(a,b)
-for c=1,500,100 do
-local d=pop_idle(a,b)
-local e=d and listens_here(ticket_of(d),b.how)
-if e~=false then
-return d,e
-end
-drop_gone(a,b)
-end
-end
-local function call_idle(a,b,c)
-local d,e
-for f=1,c do
-local g=pop_living(a,b)
-if not g then
-break
-end
-local h=ticket_of(g)
-publish_to(h,come_message(h),b.how)
-local i=process_of(h)
-e=e or(d and d~=i)
-d=d or i
-end
-if d and not e then
 see_to_second(a,b,d,b.now_ms+1000)
 end
 end
-local function is_watched(a)
-return a.watch_ms+1000>a.now_ms
-end
-local function see_to(a,b,c)
-if b.idle>0 and(not is_watched(b)or c<b.watch_ms)then
 call_idle(a,b,1)
 end
+end
+see_to(a,b,b.now_ms)
+end
+end
+local function look_again(a,b)
+return a.is_behind and math.min(b,a.now_ms+1000)or b
+end
+local function leave_idle(a,b,c)
+local d=b.idle>0 and c~=''and tonumber(redis.pcall('ZSCORE',a,c))
+if d and remove_idle(a,b,{c})then
+end_watch(b,d)
+end
+return d
 end
 local function called_until(a,b)
 local c=(a or 0)-2251799813685248
@@ -3326,6 +3334,18 @@ local function watching_process(a)
 local b=redis.pcall('ZRANGEBYSCORE',a,1125899906842624,'(2251799813685248','LIMIT','0','10')
 return b[1]and process_of({id=b[#b]})
 end
+local function wait_for_work(a,b,c,d,e,f)
+local g,h=b.now_ms,next_start_ms(b,c)
+if f and b.ready>0 and has_more(a.prioritized,a.ready,a.turns,b)then
+h=1
+end
+local i=next_due_ms(a,b,c)
+i=i and look_again(b,i)
+note_due(b,i or math.huge)
+if h>0 then
+i=math.min(i or math.huge,g+h)
+end
+note_time(b)
 local function wait_idle(a,b,c,d,e)
 local f,g=process_of({id=c}),called_until(e,b.now_ms)
 b.idlers=b.idlers+1
@@ -3361,31 +3381,8 @@ return 1000
 end
 return g and math.max(1,g-b.now_ms)or 0
 end
-local function look_again(a,b)
-return a.is_behind and math.min(b,a.now_ms+1000)or b
-end
-local function wait_for_work(a,b,c,d,e,f)
-local g,h=b.now_ms,next_start_ms(b,c)
-if f and b.ready>0 and has_more(a.prioritized,a.ready,a.turns,b)then
-h=1
-end
-local i=next_due_ms(a,b,c)
-i=i and look_again(b,i)
-note_due(b,i or math.huge)
-if h>0 then
-i=math.min(i or math.huge,g+h)
-end
-note_time(b)
 return wait_idle(a.idle,b,d,i,e)
 end
-local function see_to_rest(a,b)
-if b.due_ms<=b.now_ms then
-see_to(a,b,b.now_ms)
-end
-end
-local function notify_idle(a,b,c,d)
-local e=ticket_of(a)
-return notify_process(e,come_message(e),b,c,d)
 local function may_hand(a,b,c,d,e)
 return b.idle>0
 and b.how.counted
@@ -3454,8 +3451,11 @@ end
 note_handed(d,q)
 see_to(a,d,p)
 return true,false
-end` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [42, 45, 13, 3, 11, 8, 174, 10, -129, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -49, 1, -12, 10, 2, 2, 105, 36, -56, 18, -45, 7, 2, 12, -31, 4], text: `local function read_job(a,b)
+end
+local function notify_idle(a,b,c,d)
+local e=ticket_of(a)
+return notify_process(e,come_message(e),b,c,d)` }
+const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [42, 45, 13, 3, 11, 8, 174, 10, -129, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -60, 10, 1, 3, 105, 36, -74, 12, 6, 18, -45, 7, -17, 4], text: `local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
 return{
@@ -3597,7 +3597,6 @@ e.flags=flagged(e.flags,f)
 store_run(a,c,e,e.state,e.at_ms)
 return e
 end
-local function state_of(a)
 local STATES={
 r='ready',
 b='ready',
@@ -3608,6 +3607,7 @@ x='stopping',
 d='dead',
 f='done',
 }
+local function state_of(a)
 return a and STATES[a.state]or'ready'
 end
 local function report_job(a,b,c,d,e,f)
@@ -3646,6 +3646,18 @@ a[#a+1]=n
 end
 return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
 end
+local function rewrite_job(a,b,c,d,e,f)
+local g=full_head(d)..string.sub(f,d.body_at)
+local h=state_of(e)
+local i=h=='stopping'and'claimed'or h
+local j=#g-#f
+redis.call('HSET',a,c,g)
+b[i]=b[i]+j
+if e then
+e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
+store_run(a,c,e,e.state,e.at_ms)
+end
+end
 local function report_page(a,b,c,d,e)
 local f=budget_of(#c)
 for g=1,#c,100 do
@@ -3671,31 +3683,11 @@ d=d-1
 end
 return add_entry(a,struct.pack('>d',c)..string.sub(b,1,d),100,0)
 end
-local function rewrite_job(a,b,c,d,e,f)
-local g=full_head(d)..string.sub(f,d.body_at)
-local h=state_of(e)
-local i=h=='stopping'and'claimed'or h
-local j=#g-#f
-redis.call('HSET',a,c,g)
-b[i]=b[i]+j
-if e then
-e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
-store_run(a,c,e,e.state,e.at_ms)
-end
-end
 local function unflag_job(a,b,c,d)
 c.flags=c.flags-d
 store_run(a,b,c,c.state,c.at_ms)
 end` }
-const leaseModule: LuaText = { file: 'lua/shared/queue/lease', taken: [180, 8, -78, 17, 2, 20, 77, 2, -6, 1, 6, 28, -174, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 47, 10, 30, 13, 2, 12], text: `local function take_back_runs(a,b)
-for c=2,#b,2 do
-local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
-local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
-b[c]=pack_new_run('r',k,h,1,l)
-end
-redis.call('HSET',a,unpack(b))
-end
-local function claimed_before(a,b,c,d,e)
+const leaseModule: LuaText = { file: 'lua/shared/queue/lease', taken: [110, 17, 2, 20, 77, 2, -6, 1, 6, 28, -174, 3, 174, 8, -182, 6, -88, 17, 1, 34, 1, 6, 101, 14, -115, 5, 1, 11, 12, 2, 1, 10, 87, 13, 2, 12, -67, 10, 18, 8], text: `local function claimed_before(a,b,c,d,e)
 local f,g={},0
 repeat
 local h=d>0
@@ -3879,16 +3871,6 @@ b.arrival_us=arrival_after(b.arrival_us,c,b.now_us,h)
 end
 return j,k,h,i,b.now_ms+e,g
 end
-local function take_back_records(a,b)
-local c={}
-for d=1,#b,2 do
-c[#c+1]=b[d]
-c[#c+1]='r'..b[d]
-end
-for d=1,#c,2000 do
-redis.pcall('HDEL',a,unpack(c,d,math.min(d+1999,#c)))
-end
-end
 local function give_back(a,b,c,d,e,f)
 redis.call('ZREM',a.leases,c)
 end_claim(a.groups,a.held,a.turns,b,d,e)
@@ -3913,8 +3895,26 @@ call_idle(a,b,math.min(c,8))
 if d<math.huge then
 see_to(a,b,d)
 end
+end
+local function take_back_records(a,b)
+local c={}
+for d=1,#b,2 do
+c[#c+1]=b[d]
+c[#c+1]='r'..b[d]
+end
+for d=1,#c,2000 do
+redis.pcall('HDEL',a,unpack(c,d,math.min(d+1999,#c)))
+end
+end
+local function take_back_runs(a,b)
+for c=2,#b,2 do
+local d,e,f,g,h,i,j=struct.unpack('>c1dHdI4B',b[c])
+local k,l=math.floor(string.sub(b[c-1],2)/1000),string.sub(b[c],j)
+b[c]=pack_new_run('r',k,h,1,l)
+end
+redis.call('HSET',a,unpack(b))
 end` }
-const namesModule: LuaText = { file: 'lua/shared/queue/names', taken: [26, 9, 2, 6, 50, 9, -98, 7, 70, 10, -79, 3, 35, 4, 1, 3, -40, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
+const namesModule: LuaText = { file: 'lua/shared/queue/names', taken: [26, 9, 2, 6, 50, 9, -52, 4, -50, 7, 44, 3, 23, 10, -79, 3, 3, 6, 36, 4, 2, 5, 2, 6, 27, 19], text: `local function free_unique(a,b,c,d)
 local e,f=string.sub(b.unique,1,1),string.sub(b.unique,2)
 if e=='s'or(e=='d'and d)then
 local g=redis.call('HGET',a,'u'..f)
@@ -3938,12 +3938,19 @@ if#e>0 then
 redis.call('ZREM',a,unpack(e))
 end
 end
+local function job_of_key(a,b,c)
+local d,e=string.match(redis.call('HGET',a,'k'..b)or'','^(%d+) w (%d+)$')
+return d and tonumber(e)>c and d or nil
+end
 local function holder_of_unique(a,b,c)
 local d,e,f=string.match(redis.call('HGET',a,'u'..b)or'','^(%d+) (%a) (%d+)$')
 if not d or(e=='w'and tonumber(f)<=c)then
 return nil
 end
 return d
+end
+local function remember_job_key(a,b,c,d)
+redis.call('HSET',a,'k'..b,string.format('%s w %.0f',c,d+86400000))
 end
 local function enter_tags(a,b,c)
 local d={}
@@ -3957,13 +3964,6 @@ end
 end
 local function hold_unique(a,b,c,d,e)
 redis.call('HSET',a,'u'..b,string.format('%s %s %.0f',c,d,e))
-end
-local function job_of_key(a,b,c)
-local d,e=string.match(redis.call('HGET',a,'k'..b)or'','^(%d+) w (%d+)$')
-return d and tonumber(e)>c and d or nil
-end
-local function remember_job_key(a,b,c,d)
-redis.call('HSET',a,'k'..b,string.format('%s w %.0f',c,d+86400000))
 end
 local function forget_old_uniques(a,b,c)
 drop_over(a,math.max(4,2*b),function(d)
@@ -4005,48 +4005,7 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 14, 1, -11, 9, 4, 8, 1, 10, 5, 6, 5, 8, 92, 2, -92, 5, 3, 25, 39, 8, 1, 7, 4, 10, 1, 11, -54, 1, -22, 19, 3, 3], text: `local function put_out(a,b,c,d,e)
-c.sent=math.max(c.sent+1,c.now_us)
-local f=string.format('%.0f',c.sent)
-redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
-redis.call('ZADD',b,f,f)
-c.chores=with_flag(c.chores,2)
-end
-local function put_out_end(a,b,c,d,e,f,g)
-local h,i=string.match(d,'^q(.*)\\1(.*)$')
-local j=f=='f'and g==''and redis.call('HGET',a,'o'..e)or g
-put_out(a,b,c,h,'e'..pack_end(f,i,j))
-c.moved=c.moved+#j
-end
-local ENDS={f='done',d='dead',x='cancelled',a='absent'}
-local function split_ref(a,b)
-local c,d=string.match(b,'^q(.*)\\1(.*)$')
-if c then
-return c,d
-end
-local e=redis.call('HGET',a,b)
-local f=e and read_job(e).id or''
-return'',f==''and b or f
-end
-local function report_dependency(a,b,c,d)
-local e,f=split_ref(b,c)
-local g,h,i,j='pending','','',''
-local k=not d and redis.call('HGET',b,'z'..c)
-if k then
-local l,m,n=struct.unpack('>c1Hc0',k)
-g,f=ENDS[l],m
-if l=='f'then
-h=#k<n and redis.call('HGET',b,'o'..c)or string.sub(k,n)
-elseif l=='d'then
-i,j=string.match(string.sub(k,n),'^([^%z]*)%z(.*)$')
-end
-end
-for l,m in ipairs({e,f,g,h,i,j})do
-a[#a+1]=m
-end
-return#h+#j
-end
-local function is_stale_news(a,b)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [61, 6, 5, 8, 92, 2, -92, 5, 3, 25, 39, 8, 1, 7, 4, 10, 1, 11, -54, 1, -22, 19, 3, 1, -140, 7, 2, 2, 1, 4, 124, 2, -122, 9, 1, 1, 2, 8, 1, 10], text: `local function is_stale_news(a,b)
 if a.layout~='1'then
 return string.find(a.layout,'^in %d+ partitions$')~=nil
 end
@@ -4149,7 +4108,48 @@ end
 return d,c
 end
 local d,e=settle_asked(a,b,c)
+local function put_out(a,b,c,d,e)
+c.sent=math.max(c.sent+1,c.now_us)
+local f=string.format('%.0f',c.sent)
+redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
+redis.call('ZADD',b,f,f)
+c.chores=with_flag(c.chores,2)
+end
+local function put_out_end(a,b,c,d,e,f,g)
+local h,i=string.match(d,'^q(.*)\\1(.*)$')
+local j=f=='f'and g==''and redis.call('HGET',a,'o'..e)or g
+put_out(a,b,c,h,'e'..pack_end(f,i,j))
+c.moved=c.moved+#j
+end
 return d+settle_dependents(a,b,e)
+end
+local function split_ref(a,b)
+local c,d=string.match(b,'^q(.*)\\1(.*)$')
+if c then
+return c,d
+end
+local e=redis.call('HGET',a,b)
+local f=e and read_job(e).id or''
+return'',f==''and b or f
+end
+local ENDS={f='done',d='dead',x='cancelled',a='absent'}
+local function report_dependency(a,b,c,d)
+local e,f=split_ref(b,c)
+local g,h,i,j='pending','','',''
+local k=not d and redis.call('HGET',b,'z'..c)
+if k then
+local l,m,n=struct.unpack('>c1Hc0',k)
+g,f=ENDS[l],m
+if l=='f'then
+h=#k<n and redis.call('HGET',b,'o'..c)or string.sub(k,n)
+elseif l=='d'then
+i,j=string.match(string.sub(k,n),'^([^%z]*)%z(.*)$')
+end
+end
+for l,m in ipairs({e,f,g,h,i,j})do
+a[#a+1]=m
+end
+return#h+#j
 end` }
 const plainModule: LuaText = { file: 'lua/shared/queue/plain', taken: [40, 10, -28, 3, 25, 6, 19, 38, -56, 10, 47, 15, 48, 22, -67, 4, -107, 1, 1, 4, 101, 12, 56, 4, -200, 7, 193, 11, 1, 18, -78, 2, 1, 12, 63, 4, 14, 6, -15, 7, -104, 8, 104, 2, 1, 8, -270, 3], text: `local function is_quiet(a,b)
 if
@@ -4368,7 +4368,7 @@ end
 local function plain_head(a,b)
 return a==b and'\\255'or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [30, 10, 4, 17, 3, 10, -71, 15, 67, 3, 2, 5, -19, 8, 167, 6, -85, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 35, 3, 1, 3, 2, 19, -58, 18, 2, 5], text: `local function mark_place(a,b)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [30, 10, 4, 17, 3, 10, -71, 15, 67, 3, 2, 5, 124, 3, 1, 3, -150, 8, 144, 19, -75, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 67, 6, -68, 18, 2, 5], text: `local function mark_place(a,b)
 if b.group~=''then
 set_mark(a,2)
 if is_marked(a,64)then
@@ -4428,6 +4428,12 @@ return is_above(redis.pcall('LLEN',b),d.ghosts)
 or(is_marked(d,1)and is_above(redis.pcall('ZCARD',a),0))
 or(is_marked(d,2)and is_above(redis.pcall('LLEN',c),0))
 end
+local function may_do_more(a)
+return(a.work or 0)<2000 and(a.moved or 0)<4194304
+end
+local function count_work(a,b)
+a.work=(a.work or 0)+(b.is_plain and 2 or 4)
+end
 local function leave_ready(a,b,c,d,e,f)
 if e.group~=''then
 leave_group(a,b,e,f,d.now_us)
@@ -4436,11 +4442,24 @@ d.left=d.left or d.ghosts
 d.ghosts=d.ghosts+1
 end
 end
-local function frees_others(a)
-if a.idle==0 or a.ready==0 then
-return false
+local function displace(a,b,c,d,e,f)
+local g=e and e.state or'r'
+count_work(b,d)
+if g=='s'then
+redis.call('ZREM',a.scheduled,c)
+b.scheduled=b.scheduled-f
+elseif g=='w'then
+unblock(a.blocked,b,c,e)
+leave_dependencies(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
+elseif g=='d'then
+leave_dead(a,b,c,e)
+elseif g=='f'then
+redis.call('ZREM',a.done,c)
+b.done=b.done-f
+else
+leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
+b.ready=b.ready-f
 end
-return is_marked(a,2)or parse_settings(a.settings).concurrency>0
 end
 local function sweep_ready(a,b,c,d)
 local e=c.ghosts-d
@@ -4511,30 +4530,11 @@ f=f+rebuild(a,b)
 end
 c.ghosts=math.max(0,c.ghosts-f)
 end
-local function may_do_more(a)
-return(a.work or 0)<2000 and(a.moved or 0)<4194304
+local function frees_others(a)
+if a.idle==0 or a.ready==0 then
+return false
 end
-local function count_work(a,b)
-a.work=(a.work or 0)+(b.is_plain and 2 or 4)
-end
-local function displace(a,b,c,d,e,f)
-local g=e and e.state or'r'
-count_work(b,d)
-if g=='s'then
-redis.call('ZREM',a.scheduled,c)
-b.scheduled=b.scheduled-f
-elseif g=='w'then
-unblock(a.blocked,b,c,e)
-leave_dependencies(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
-elseif g=='d'then
-leave_dead(a,b,c,e)
-elseif g=='f'then
-redis.call('ZREM',a.done,c)
-b.done=b.done-f
-else
-leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
-b.ready=b.ready-f
-end
+return is_marked(a,2)or parse_settings(a.settings).concurrency>0
 end
 local function ready_page(a,b,c,d)
 local e=redis.call('ZCOUNT',a,'-inf','-4294967296')
@@ -4816,10 +4816,7 @@ a[#a+1]=h
 end
 return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [20, 3, 10, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, 23, 11, -85, 11, -64, 3, 43, 4, 15, 11, 134, 10, -30, 2, -20, 5, 15, 2, -32, 9, 23, 9, -24, 2, 1, 6, 15, 4, -114, 6, 42, 9, 1, 9, -51, 12, 1, 3], text: `local function pack_new_run(a,b,c,d,e)
-return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
-end
-local function unpack_run(a)
+const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [33, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, -109, 3, 129, 11, -85, 11, -64, 3, 43, 4, 59, 12, 1, 3, 16, 9, 1, 9, -95, 11, 134, 10, -30, 2, -20, 5, 15, 2, -32, 9, 23, 9, -24, 2, 1, 6, 15, 4, -114, 6], text: `local function unpack_run(a)
 local b,c,d,e,f,g,h=struct.unpack('>c1dHdI4B',a)
 return{
 state=b,
@@ -4865,6 +4862,9 @@ end
 local function note_failure(a,b,c,d)
 redis.call('HSET',a,'e'..b,pack_failure(c,d))
 end
+local function pack_new_run(a,b,c,d,e)
+return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
+end
 local function wait_again(a,b,c,d,e,f)
 local g='s'
 if f<=b.now_ms then
@@ -4893,6 +4893,39 @@ end
 local function unpack_failure(a)
 local b,c,d=struct.unpack('>dHc0',a)
 return b,c,string.sub(a,d)
+end
+local function backoff_of(a,b)
+local c=0
+if a.backoff==1 then
+c=a.backoff_ms
+elseif a.backoff==2 then
+c=a.backoff_ms*b.attempts
+elseif a.backoff==3 then
+c=a.backoff_ms*2^math.min(b.attempts-1,40)
+end
+if a.backoff_max_ms>0 then
+c=math.min(c,a.backoff_max_ms)
+end
+local d=b.token%1000*7919%1000/1000
+return math.floor(c*(1-a.jitter/100*d))
+end
+local function begin_again(a,b,c,d,e)
+if e.state=='f'then
+if has_flag(e.flags,128)then
+keep_end(a.jobs,a.parents,b,c,d,e)
+end
+local f=math.floor(e.token/1000)
+note_history(a.jobs,c,e,{what='f',at_ms=e.at_ms,claimed_ms=f,kind=''})
+end
+if redis.call('HEXISTS',a.results,'v'..(d.id==''and c or d.id))==1 then
+e.flags=flagged(e.flags,4)
+end
+happened(b,'requeued',c,d,e,'')
+note_history(a.jobs,c,e,{what='q',at_ms=b.now_ms,claimed_ms=0,kind=''})
+local f=place_ready(a,b,d,c,e.size,'r')
+e.attempts=0
+store_run(a.jobs,c,e,f,b.now_ms)
+redis.call('HDEL',a.jobs,'o'..c)
 end
 local function unpack_result(a)
 local b,c,d,e,f,g=struct.unpack('>c1ddHc0I4',a)
@@ -4959,41 +4992,9 @@ if c.next_ms>0 then
 note_due(b,c.next_ms)
 see_to(a,b,c.next_ms)
 end
-end
-local function begin_again(a,b,c,d,e)
-if e.state=='f'then
-if has_flag(e.flags,128)then
-keep_end(a.jobs,a.parents,b,c,d,e)
-end
-local f=math.floor(e.token/1000)
-note_history(a.jobs,c,e,{what='f',at_ms=e.at_ms,claimed_ms=f,kind=''})
-end
-if redis.call('HEXISTS',a.results,'v'..(d.id==''and c or d.id))==1 then
-e.flags=flagged(e.flags,4)
-end
-happened(b,'requeued',c,d,e,'')
-note_history(a.jobs,c,e,{what='q',at_ms=b.now_ms,claimed_ms=0,kind=''})
-local f=place_ready(a,b,d,c,e.size,'r')
-e.attempts=0
-store_run(a.jobs,c,e,f,b.now_ms)
-redis.call('HDEL',a.jobs,'o'..c)
-end
-local function backoff_of(a,b)
-local c=0
-if a.backoff==1 then
-c=a.backoff_ms
-elseif a.backoff==2 then
-c=a.backoff_ms*b.attempts
-elseif a.backoff==3 then
-c=a.backoff_ms*2^math.min(b.attempts-1,40)
-end
-if a.backoff_max_ms>0 then
-c=math.min(c,a.backoff_max_ms)
-end
-local d=b.token%1000*7919%1000/1000
-return math.floor(c*(1-a.jitter/100*d))
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [29, 7, 1, 8, 1, 40, 21, 7, 78, 7, 74, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -154, 2, -40, 10, 30, 8, 194, 13, 20, 6, -212, 3, 1, 5, 123, 13, -132, 6, -77, 4, 12, 9, 161, 3, 28, 4, -16, 3, 13, 4, -122, 3, 1, 2, 1, 3, 163, 7, -38, 11, -176, 3], text: `local function read_queue(a,b,c)
+const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [127, 1, -99, 7, 1, 8, 1, 40, 42, 1, -40, 10, 30, 4, -26, 7, 19, 4, 149, 3, 1, 13, -132, 6, 26, 3, 1, 2, 1, 3, -21, 7, 132, 13, -186, 3, 1, 5, 197, 6, -97, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -165, 9, 180, 3, 9, 8, 20, 11, 20, 7, -203, 3, -83, 4], text: `local function open_call(a,b,c,d,e,f)
+local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
 local e,f=d[1]or'1',d[3]or string.rep('\\0',(29*8))
 local g=e=='2'
@@ -5048,11 +5049,60 @@ done=O,
 usual=string.sub(h,(29*8)+1),
 }
 end
+local g=read_queue(a,e or'',d)
+local function refusal_of_queue(a,b,c)
+if a.layout~='1'then
+return redis.error_reply('LAYOUT '..a.layout)
+elseif b and a.codec~=b then
+return redis.error_reply('CODEC '..a.codec)
+elseif c and a.partitions>0 and a.partitions~=c then
+return redis.error_reply('PARTITIONS '..a.partitions)
+end
+return nil
+end
+local h=refusal_of_queue(g,e,f)
+if h then
+return h
+end
 local function begin_call(a,b)
 local c=clock_us()
 a.now_us,a.now_ms,a.how=c,math.floor(c/1000),b
 if a.listened_ms>a.now_ms then
 a.events={}
+end
+end
+begin_call(g,b)
+local i,j=recall(g.record,c)
+return i,g,j
+end
+local function refuse_when_full(a)
+redis.call('ZADD',a,'XX','0','')
+end
+local function try_rights(a,b)
+redis.call('HDEL',a.jobs,'')
+redis.call('ZREM',a.parents,'')
+redis.call('ZADD',a.parents,'XX','0','')
+redis.call('HGET',a.jobs,'')
+redis.call('HEXISTS',a.jobs,'')
+redis.call('ZSCORE',a.parents,'')
+redis.call('ZRANGEBYSCORE',a.parents,'+inf','-inf')
+redis.call('ZRANGEBYLEX',a.children,'+','-')
+if b.began_us>0 then
+redis.call('HSET',a.meta,'codec',b.codec)
+end
+end
+local function number_jobs(a,b)
+local c=math.max(a.last+1,a.now_us)
+a.last=c+b-1
+a.enqueued=a.enqueued+b
+return c
+end
+local function begin_queue(a,b)
+if b.began_us==0 then
+b.began_us=b.now_us
+b.due_ms=9007199254740991
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+redis.call('PERSIST',a)
 end
 end
 local function widen(a,b,c,d)
@@ -5061,6 +5111,33 @@ a.marks=a.marks+b
 c[#c+1]=d
 c[#c+1]=string.rep('~',65)
 end
+end
+local function parse_settings(a)
+local b,c,d,e,f,g=
+string.match(a or'0,0,0,0,0,0','^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
+return{
+paused=b=='1',
+concurrency=tonumber(c),
+rate_limit=tonumber(d),
+rate_window_ms=tonumber(e),
+rate_burst=0,
+retention_count=tonumber(f),
+retention_ms=tonumber(g),
+}
+end
+local function is_marked(a,b)
+return a.marks%(b*2)>=b
+end
+local function set_mark(a,b)
+if not is_marked(a,b)then
+a.marks=a.marks+b
+end
+end
+local function read_burst(a,b,c)
+local d=redis.call('HGET',a,b)
+local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
+local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
+return h and tonumber(g)or 0
 end
 local function save_queue_and_call(a,b,c,d,e)
 local function packed_state(a)
@@ -5123,76 +5200,6 @@ local f=call_record(c,b.now_ms,e)
 local g=write_state(a,b,packed_state(b),d,f)
 forget_old_calls(a,c,g,b.now_ms)
 end
-local function open_call(a,b,c,d,e,f)
-local g=read_queue(a,e or'',d)
-local function refusal_of_queue(a,b,c)
-if a.layout~='1'then
-return redis.error_reply('LAYOUT '..a.layout)
-elseif b and a.codec~=b then
-return redis.error_reply('CODEC '..a.codec)
-elseif c and a.partitions>0 and a.partitions~=c then
-return redis.error_reply('PARTITIONS '..a.partitions)
-end
-return nil
-end
-local h=refusal_of_queue(g,e,f)
-if h then
-return h
-end
-begin_call(g,b)
-local i,j=recall(g.record,c)
-return i,g,j
-end
-local function parse_settings(a)
-local b,c,d,e,f,g=
-string.match(a or'0,0,0,0,0,0','^(%d),(%d+),(%d+),(%d+),(%d+),(%d+)$')
-return{
-paused=b=='1',
-concurrency=tonumber(c),
-rate_limit=tonumber(d),
-rate_window_ms=tonumber(e),
-rate_burst=0,
-retention_count=tonumber(f),
-retention_ms=tonumber(g),
-}
-end
-local function read_burst(a,b,c)
-local d=redis.call('HGET',a,b)
-local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
-local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
-return h and tonumber(g)or 0
-end
-local function is_marked(a,b)
-return a.marks%(b*2)>=b
-end
-local function set_mark(a,b)
-if not is_marked(a,b)then
-a.marks=a.marks+b
-end
-end
-local function try_rights(a,b)
-redis.call('HDEL',a.jobs,'')
-redis.call('ZREM',a.parents,'')
-redis.call('ZADD',a.parents,'XX','0','')
-redis.call('HGET',a.jobs,'')
-redis.call('HEXISTS',a.jobs,'')
-redis.call('ZSCORE',a.parents,'')
-redis.call('ZRANGEBYSCORE',a.parents,'+inf','-inf')
-redis.call('ZRANGEBYLEX',a.children,'+','-')
-if b.began_us>0 then
-redis.call('HSET',a.meta,'codec',b.codec)
-end
-end
-local function number_jobs(a,b)
-local c=math.max(a.last+1,a.now_us)
-a.last=c+b-1
-a.enqueued=a.enqueued+b
-return c
-end
-local function open_queue(a,b,c)
-local d=read_queue(a,b or'','')
-return refusal_of_queue(d,b,c),d
-end
 local function open_to_change(a,b,c,d)
 local e=read_queue(a,c or'','')
 local f=refusal_of_queue(e,c,d)
@@ -5202,34 +5209,16 @@ end
 begin_call(e,b)
 return nil,e
 end
-local function refuse_when_full(a)
-redis.call('ZADD',a,'XX','0','')
+local function pick(a,b)
+return a<0 and b or a
 end
 local function set_limits(a,b)
 if b.paused>=0 then
 a.paused=b.paused==1
 end
-local function pick(a,b)
-return a<0 and b or a
-end
 a.concurrency=pick(b.concurrency,a.concurrency)
 a.rate_limit=pick(b.rate_limit,a.rate_limit)
 a.rate_window_ms=pick(b.rate_window_ms,a.rate_window_ms)
-end
-local function begin_queue(a,b)
-if b.began_us==0 then
-b.began_us=b.now_us
-b.due_ms=9007199254740991
-redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
-redis.call('PERSIST',a)
-end
-end
-local function keep_burst(a,b,c)
-if c.rate_limit==0 or c.rate_burst==0 then
-return-redis.call('HDEL',a,b)
-end
-local d=string.format('%.0f,%.0f,%.0f',c.rate_limit,c.rate_window_ms,c.rate_burst)
-return redis.call('HSET',a,b,d)
 end
 local function format_settings(a)
 return string.format(
@@ -5242,19 +5231,42 @@ a.retention_count,
 a.retention_ms
 )
 end
+local function keep_burst(a,b,c)
+if c.rate_limit==0 or c.rate_burst==0 then
+return-redis.call('HDEL',a,b)
+end
+local d=string.format('%.0f,%.0f,%.0f',c.rate_limit,c.rate_window_ms,c.rate_burst)
+return redis.call('HSET',a,b,d)
+end
 local function moves_of(a,b)
 return tonumber(redis.call('HGET',a,'m'..b)or 0)
+end
+local function open_queue(a,b,c)
+local d=read_queue(a,b or'','')
+return refusal_of_queue(d,b,c),d
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [4, 8, 2, 3, 24, 23, 278, 12, -53, 5, -33, 1, -31, 2, -69, 9, 60, 5, 24, 1, -170, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 100, 1, -24, 7, -186, 5, 14, 3, 166, 10, 5, 16, -175, 5, 1, 6, 77, 16, 3, 16, -54, 17, 88, 6, 8, 6, 1, 3, 38, 8, -343, 12, 287, 8, -293, 3, 329, 7, 2, 11], text: `local function bucket_of(a)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [14, 3, 2, 12, -27, 8, 29, 23, 17, 10, -18, 5, 264, 12, -178, 9, 58, 7, -145, 3, 3, 4, 16, 12, -47, 8, 41, 1, 1, 28, 77, 7, -167, 3, 166, 10, -154, 5, 1, 6, 77, 16, 3, 16, -54, 17, 69, 25, 3, 11, 1, 3, 38, 8, -44, 8, -293, 3, 329, 7, 2, 11], text: `local function note_key(a,b)
+return#b<255 and a..b or a
+end
+local function count_job(a,b,c)
+local d=a.counted
+if not d then
+d={}
+a.counted=d
+end
+local e=note_key(b,c)
+if not d[e]then
+d[e],d[#d+1]=0,e
+end
+d[e]=d[e]+1
+end
+local function bucket_of(a)
 if a<1 then
 return 0
 end
 local b,c=math.frexp(a)
 local d=c*8+math.floor(b*16)-15
 return d<254 and d or 254
-end
-local function note_key(a,b)
-return#b<255 and a..b or a
 end
 local function note_spans(a,b,c,d,e)
 local f,g={},{}
@@ -5279,6 +5291,21 @@ for h,i in ipairs(f)do
 note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
 end
 end
+local KINDS={
+e={place=1},
+d={place=4},
+r={place=5},
+c={place=6},
+w={spread='wait'},
+a={place=2,spread='run'},
+t={place=3,spread='run'},
+b={place=4,spread='run'},
+}
+local PERIODS={
+minute={letter='m',length_ms=60000,slots=120},
+hour={letter='h',length_ms=3600000,slots=72},
+day={letter='d',length_ms=86400000,slots=90},
+}
 local function leave_notes(a,b,c,d)
 local e=c.now_ms/60000-c.now_ms/60000%1
 local f=e~=c.minute
@@ -5291,14 +5318,6 @@ return
 end
 c.minute=e
 if g>16384 then
-local function fold(a,b)
-local c,d=redis.pcall('GET',a),redis.pcall('HGET',b,'names')
-if type(c)~='string'or type(d)=='table'then
-return false
-end
-local function changed_periods(a,b,c)
-local function read_names(a)
-local b={packed=a,count=0,known={}}
 local function parse_names(a)
 local b,c={},1
 while c<=#a do
@@ -5308,12 +5327,13 @@ c=c+1+d
 end
 return b
 end
+local function read_names(a)
+local b={packed=a,count=0,known={}}
 for c,d in ipairs(parse_names(a))do
 b.known[d],b.count=true,b.count+1
 end
 return b
 end
-local d,e=read_names(c),{}
 local function new_spread()
 return{sum=0,greatest=0,flat={},places={}}
 end
@@ -5321,27 +5341,6 @@ local function new_tally(a)
 local b={wait=new_spread(),run=new_spread(),none=new_spread()}
 return{name=a,counts={0,0,0,0,0,0,0},spreads=b}
 end
-local function add_to_bucket(a,b,c)
-local d,e=a.flat,a.places[b]
-if not e then
-e=#d+2
-d[e-1],d[e],a.places[b]=b,0,e
-end
-d[e]=d[e]+c
-end
-local function tallies_of_notes(a)
-local b,c,d,e={},{by_name={},by_key={}},1,#a
-local f=struct.unpack
-local KINDS={
-e={place=1},
-d={place=4},
-r={place=5},
-c={place=6},
-w={spread='wait'},
-a={place=2,spread='run'},
-t={place=3,spread='run'},
-b={place=4,spread='run'},
-}
 local function target_of(a,b)
 local c,d=KINDS[string.sub(b,1,1)],string.sub(b,2)
 local e=a.by_name[d]
@@ -5354,6 +5353,17 @@ local f=
 a.by_key[b]=f
 return f
 end
+local function add_to_bucket(a,b,c)
+local d,e=a.flat,a.places[b]
+if not e then
+e=#d+2
+d[e-1],d[e],a.places[b]=b,0,e
+end
+d[e]=d[e]+c
+end
+local function tallies_of_notes(a)
+local b,c,d,e={},{by_name={},by_key={}},1,#a
+local f=struct.unpack
 while d<=e do
 local g,h,i,j,k
 g,h,i,j,k,d=f('>Bc0BHdd',a,d)
@@ -5380,7 +5390,6 @@ end
 end
 return b
 end
-local f=tallies_of_notes(b)
 local function has_own_statistics(a,b)
 if b~=''and not a.known[b]and a.count<100 then
 a.known[b],a.count=true,a.count+1
@@ -5388,11 +5397,6 @@ a.packed=a.packed..string.char(#b)..b
 end
 return a.known[b]
 end
-local PERIODS={
-minute={letter='m',length_ms=60000,slots=120},
-hour={letter='h',length_ms=3600000,slots=72},
-day={letter='d',length_ms=86400000,slots=90},
-}
 local function field_of(a,b,c)
 return string.format('%s%d:%s',a.letter,b%a.slots,c)
 end
@@ -5406,22 +5410,6 @@ a[g]=h
 end
 h.tallies[#h.tallies+1]=e
 end
-for g,h in ipairs(f)do
-for i,j in ipairs(f[h])do
-local k=has_own_statistics(d,j.name)and j.name
-for l,m in pairs(PERIODS)do
-enter_period(e,m,h,'',j)
-if k then
-enter_period(e,m,h,k,j)
-end
-end
-end
-end
-local g,h={},{names=d.packed}
-for i in pairs(e)do
-g[#g+1]=i
-end
-local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
 local function add_buckets(a,b)
 for c=1,#b,2 do
 add_to_bucket(a,b[c],b[c+1])
@@ -5482,11 +5470,35 @@ end
 end
 return b
 end
+local function changed_periods(a,b,c)
+local d,e=read_names(c),{}
+local f=tallies_of_notes(b)
+for g,h in ipairs(f)do
+for i,j in ipairs(f[h])do
+local k=has_own_statistics(d,j.name)and j.name
+for l,m in pairs(PERIODS)do
+enter_period(e,m,h,'',j)
+if k then
+enter_period(e,m,h,k,j)
+end
+end
+end
+end
+local g,h={},{names=d.packed}
+for i in pairs(e)do
+g[#g+1]=i
+end
+local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
 for j,k in ipairs(g)do
 local l=e[k]
 h[k]=add_to_period(i[j],l.number,sum_of(l.tallies))
 end
 return h
+end
+local function fold(a,b)
+local c,d=redis.pcall('GET',a),redis.pcall('HGET',b,'names')
+if type(c)~='string'or type(d)=='table'then
+return false
 end
 local e=changed_periods(b,c,d or'')
 local f={}
@@ -5504,18 +5516,6 @@ end
 elseif f then
 redis.pcall('PEXPIRE',a,'7862400000')
 end
-end
-local function count_job(a,b,c)
-local d=a.counted
-if not d then
-d={}
-a.counted=d
-end
-local e=note_key(b,c)
-if not d[e]then
-d[e],d[#d+1]=0,e
-end
-d[e]=d[e]+1
 end
 local function packed_notes(a)
 local b={a.noted}
@@ -5950,7 +5950,7 @@ export type AckAndClaimPlainAnswer =
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'b3a4f0a9ed2571d1ee48c9071595cc5ccc8d7617', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 0, 55, ackAndClaimPlainLua, 7, 1, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 0, 8, plainModule, 107, 16, statisticsModule, 8, 26, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 62, 7, plainModule, 151, 3, leaseModule, 0, 1, runModule, 0, 3, leaseModule, 1, 7, plainModule, 154, 10, dueModule, 0, 5, plainModule, 164, 4, statisticsModule, 0, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 8, 26, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 0, 18, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 16, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, ackAndClaimPlainLua, 48, 1, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, ackAndClaimPlainLua, 49, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, ackAndClaimPlainLua, 51, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 17, 135, 3, dueModule, 11, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 0, 3, ackAndClaimPlainLua, 56, 2, idleModule, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 34, 226, ackAndClaimPlainLua, 62, 4, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 0, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 0, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'b3a4f0a9ed2571d1ee48c9071595cc5ccc8d7617', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 1, 55, ackAndClaimPlainLua, 7, 1, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 15, 8, plainModule, 107, 16, statisticsModule, 0, 3, 23, 23, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 112, 7, plainModule, 151, 3, leaseModule, 219, 1, runModule, 46, 3, leaseModule, 220, 7, plainModule, 154, 10, dueModule, 37, 5, plainModule, 164, 4, statisticsModule, 15, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 0, 3, 23, 23, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 25, 3, 77, 13, sharedMessages, 37, 13, idleModule, 60, 3, sharedMessages, 50, 7, idleModule, 90, 37, ackAndClaimPlainLua, 48, 1, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 3, ackAndClaimPlainLua, 49, 2, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, ackAndClaimPlainLua, 51, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, dueModule, 165, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 156, 3, ackAndClaimPlainLua, 56, 2, idleModule, 166, 1, 146, 4, 167, 2, 2, 3, 169, 19, 150, 4, 188, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 17, ackAndClaimPlainLua, 62, 4, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 17, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 17, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 14, 3, plainModule, 210, 1, eventsModule, 37, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6029,7 +6029,7 @@ export type AckAndClaimAnswer =
  * Cost: O((acks + limit) x log n), and at most 100 due jobs, 100 lost ones, 100 recurring ones, 200 groups and 2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', '6b9499108ff7827ce8be712794d92ebf8b8648ae', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndClaimLua, 8, 1, stateModule, 150, 13, ackAndClaimLua, 9, 1, stateModule, 163, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 3, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 8, 2, jobModule, 48, 8, leaseModule, 10, 15, ackAndClaimLua, 16, 1, leaseModule, 25, 3, jobModule, 56, 16, leaseModule, 28, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 169, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 15, 16, acksModule, 19, 35, stateModule, 177, 13, acksModule, 54, 14, endsModule, 90, 7, acksModule, 68, 4, endsModule, 97, 8, runModule, 31, 3, endsModule, 105, 69, jobModule, 48, 8, endsModule, 174, 21, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 195, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 14, 37, runModule, 31, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, leaseModule, 45, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 27, leaseModule, 47, 1, runModule, 46, 3, leaseModule, 48, 28, dueModule, 51, 24, groupsModule, 133, 8, dueModule, 75, 9, 75, 5, recurrenceModule, 0, 25, dueModule, 84, 10, recurrenceModule, 25, 16, groupsModule, 141, 4, recurrenceModule, 41, 48, dueModule, 94, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 24, 7, stateModule, 190, 6, jobModule, 78, 38, runModule, 0, 3, namesModule, 31, 13, recurrenceModule, 134, 43, dueModule, 134, 2, idleModule, 181, 3, dueModule, 136, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 31, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 49, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 136, 30, ackAndClaimLua, 42, 2, idleModule, 0, 18, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, statisticsModule, 87, 10, 143, 5, endsModule, 197, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, runModule, 60, 11, endsModule, 199, 62, statisticsModule, 34, 12, 54, 9, 52, 2, 63, 5, 69, 7, 97, 12, 76, 11, 109, 26, 136, 7, 148, 13, 177, 60, 51, 1, 68, 1, 135, 1, 161, 16, 237, 6, 46, 5, 243, 17, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 7, 3, 0, 7, 32, 13, 10, 8, 45, 10, endsModule, 264, 3, stateModule, 70, 40, endsModule, 0, 11, stateModule, 110, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 69, 1, 117, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 48, 2, dueModule, 5, 1, idleModule, 138, 4, dueModule, 6, 2, idleModule, 142, 4, dueModule, 8, 3, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 11, 3, ackAndClaimLua, 50, 6, groupsModule, 145, 2, 133, 8, 147, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 149, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 76, 1, groupsModule, 154, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 7, 3, 3, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 77, 14, sharedTokens, 0, 3, leaseModule, 91, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 98, 50, stateModule, 62, 7, leaseModule, 148, 4, runModule, 0, 3, leaseModule, 152, 24, dueModule, 0, 5, leaseModule, 176, 1, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, leaseModule, 177, 15, ackAndClaimLua, 62, 11, idleModule, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, ackAndClaimLua, 73, 2, idleModule, 130, 5, 74, 13, sharedMessages, 71, 18, idleModule, 87, 43, 135, 3, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 136, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 184, 1, acksModule, 100, 6, idleModule, 185, 4, dueModule, 136, 30, idleModule, 189, 1, 181, 3, 190, 1, dueModule, 0, 5, idleModule, 191, 4, groupsModule, 0, 3, idleModule, 195, 1, 146, 1, 138, 4, 147, 2, 130, 3, 149, 19, 142, 4, 168, 13, 196, 2, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', '6b9499108ff7827ce8be712794d92ebf8b8648ae', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, ackAndClaimLua, 8, 1, stateModule, 119, 13, ackAndClaimLua, 9, 1, stateModule, 140, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 0, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 0, 2, jobModule, 48, 8, leaseModule, 2, 15, ackAndClaimLua, 16, 1, leaseModule, 17, 3, jobModule, 56, 16, leaseModule, 20, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 132, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 135, 5, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 12, 16, acksModule, 19, 35, stateModule, 85, 13, acksModule, 54, 14, endsModule, 79, 7, acksModule, 68, 4, endsModule, 86, 8, runModule, 28, 3, endsModule, 94, 69, jobModule, 48, 8, endsModule, 163, 21, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, endsModule, 184, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 0, 37, runModule, 28, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, leaseModule, 37, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 27, leaseModule, 39, 1, runModule, 43, 3, leaseModule, 40, 28, dueModule, 42, 24, groupsModule, 130, 8, dueModule, 66, 9, 66, 5, recurrenceModule, 0, 25, dueModule, 75, 10, recurrenceModule, 25, 16, groupsModule, 138, 4, recurrenceModule, 41, 48, dueModule, 85, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 28, 7, stateModule, 98, 6, jobModule, 78, 38, runModule, 46, 3, namesModule, 38, 13, recurrenceModule, 134, 43, dueModule, 125, 2, idleModule, 136, 3, dueModule, 127, 32, ackAndClaimLua, 37, 4, dependenciesModule, 191, 2, runModule, 28, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, dependenciesModule, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 13, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, ackAndClaimLua, 41, 1, dueModule, 127, 30, ackAndClaimLua, 42, 2, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 37, 13, idleModule, 60, 3, 77, 13, sharedMessages, 50, 7, idleModule, 90, 37, statisticsModule, 46, 15, endsModule, 186, 2, sharedMessages, 50, 7, runModule, 60, 11, endsModule, 188, 62, statisticsModule, 61, 219, endsModule, 250, 3, eventsModule, 10, 45, endsModule, 253, 3, stateModule, 147, 40, endsModule, 256, 11, stateModule, 187, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 146, 1, 194, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 48, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 165, 3, ackAndClaimLua, 50, 6, groupsModule, 142, 2, 130, 8, 144, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 146, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 68, 1, groupsModule, 151, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 0, 3, 6, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 69, 14, sharedTokens, 0, 3, leaseModule, 83, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 90, 50, stateModule, 112, 7, leaseModule, 140, 4, runModule, 46, 3, leaseModule, 144, 24, dueModule, 37, 5, leaseModule, 168, 1, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, leaseModule, 169, 15, ackAndClaimLua, 62, 11, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 73, 2, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 127, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 154, 1, acksModule, 100, 6, idleModule, 155, 4, dueModule, 127, 30, idleModule, 159, 1, 136, 3, 160, 1, dueModule, 37, 5, idleModule, 161, 4, groupsModule, 156, 3, idleModule, 165, 2, 146, 4, 167, 2, 2, 3, 169, 19, 150, 4, 188, 15, ackAndClaimLua, 79, 11]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6099,7 +6099,7 @@ export type AckAndEnqueueAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', 'eb53b45910a47f3abe62245ae7350fe63181cd94', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 150, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 177, 13, ackAndEnqueueLua, 10, 1, stateModule, 190, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 10, 3, ackAndEnqueueLua, 12, 1, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, runModule, 31, 3, endsModule, 146, 9, jobModule, 48, 8, endsModule, 157, 35, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, endsModule, 97, 49, 155, 2, 192, 5, enqueueModule, 13, 19, namesModule, 44, 4, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 31, 10, runModule, 34, 3, groupsModule, 124, 3, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 205, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 49, 11, dependenciesModule, 77, 66, ackAndEnqueueLua, 35, 2, readyModule, 68, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, ackAndEnqueueLua, 40, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 228, 7, ackAndEnqueueLua, 42, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, ackAndEnqueueLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', 'eb53b45910a47f3abe62245ae7350fe63181cd94', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 119, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 85, 13, ackAndEnqueueLua, 10, 1, stateModule, 98, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 33, 3, ackAndEnqueueLua, 12, 1, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, runModule, 28, 3, endsModule, 135, 9, jobModule, 48, 8, endsModule, 146, 35, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, endsModule, 86, 49, 144, 2, 181, 5, enqueueModule, 43, 19, namesModule, 24, 4, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 38, 10, runModule, 31, 3, groupsModule, 121, 3, 159, 9, readyModule, 66, 8, enqueueModule, 78, 11, readyModule, 0, 10, groupsModule, 99, 22, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 26, 62, 7, 113, 34, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, sharedNumbers, 0, 7, outboxModule, 103, 7, enqueueModule, 257, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 191, 2, 3, 3, outboxModule, 110, 6, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, ackAndEnqueueLua, 35, 2, readyModule, 162, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, ackAndEnqueueLua, 40, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 250, 7, ackAndEnqueueLua, 42, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 11, stateModule, 205, 2, ackAndEnqueueLua, 43, 2]),
   parts: ackAndEnqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6175,7 +6175,7 @@ export type AgreeAnswer =
  * Cost: O(1).
  */
 export const agree: Operation<AgreeArguments, AgreeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', {}, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 0, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 8, 4, agreeLua, 8, 5]),
+  script: /* @__PURE__ */ linked('queue/agree', '44212b5c0578293f5fe6b132cc89ae09b0275902', {}, agreeParts, [{ locals: [1] }, agreeLua, 0, 2, sharedAgreement, 13, 8, agreeLua, 2, 5, sharedNumbers, 0, 7, sharedClock, 0, 4, agreeLua, 7, 1, sharedAgreement, 21, 4, agreeLua, 8, 5]),
   parts: agreeParts,
   encode(args) {
     return withoutDefaults([
@@ -6224,7 +6224,7 @@ export type AskAnswer =
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'cb0d63741aa18fdff7b5b6b024d9c01bad456159', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 0, 5, askLua, 25, 2, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, askLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', 'cb0d63741aa18fdff7b5b6b024d9c01bad456159', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 37, 5, askLua, 25, 2, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, askLua, 27, 2]),
   parts: askParts,
   encode(args) {
     return [
@@ -6278,7 +6278,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', '126172d36dafceeaa6cbea8a13212a9fc64b794a', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 78, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 13, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 34, 1, 31, 3, 35, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', '126172d36dafceeaa6cbea8a13212a9fc64b794a', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 111, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 127, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 31, 1, 28, 3, 32, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
   parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
@@ -6341,7 +6341,7 @@ export type CancelAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', 'c84f3d07c043d13ae11c2fbd169fcde2d396bba9', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, stateModule, 209, 3, 177, 13, eventsModule, 18, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, 31, 6, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 172, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 83, 7, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, cancelLua, 42, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, cancelLua, 44, 4, readyModule, 74, 69, cancelLua, 48, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, cancelLua, 50, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', 'c84f3d07c043d13ae11c2fbd169fcde2d396bba9', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, stateModule, 82, 16, eventsModule, 0, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, 28, 6, readyModule, 63, 3, dependenciesModule, 147, 4, 12, 13, runModule, 74, 4, deadModule, 82, 14, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 27, jobModule, 116, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 135, 5, dependenciesModule, 6, 6, 25, 37, endsModule, 39, 33, statisticsModule, 0, 15, cancelLua, 4, 37, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 72, 7, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, cancelLua, 41, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, cancelLua, 42, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, cancelLua, 44, 4, readyModule, 93, 69, cancelLua, 48, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, cancelLua, 50, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6392,7 +6392,7 @@ export type ChangeDependenciesAnswer =
  * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-dependencies', '4e2712e1c0a92ae3eb3fc9b10d6e0e977ea501ad', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 3, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 142, 13, changeDependenciesLua, 5, 4, dependenciesModule, 220, 7, changeDependenciesLua, 9, 6, stateModule, 209, 3, changeDependenciesLua, 15, 2, stateModule, 177, 13, changeDependenciesLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeDependenciesLua, 19, 11, dependenciesModule, 270, 11, changeDependenciesLua, 30, 1, dependenciesModule, 64, 4, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 5, changeDependenciesLua, 31, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 50, 40, dependenciesModule, 82, 61, changeDependenciesLua, 35, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, changeDependenciesLua, 36, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, changeDependenciesLua, 39, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, changeDependenciesLua, 41, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, changeDependenciesLua, 42, 2]),
+  script: /* @__PURE__ */ linked('queue/change-dependencies', '4e2712e1c0a92ae3eb3fc9b10d6e0e977ea501ad', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 0, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 152, 1, 142, 10, 153, 2, changeDependenciesLua, 5, 4, dependenciesModule, 228, 7, changeDependenciesLua, 9, 6, stateModule, 82, 3, changeDependenciesLua, 15, 2, stateModule, 85, 13, changeDependenciesLua, 17, 1, dependenciesModule, 12, 3, 235, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 28, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 132, 8, dependenciesModule, 6, 6, 77, 10, runModule, 74, 4, dependenciesModule, 87, 15, 244, 13, 25, 24, 257, 21, changeDependenciesLua, 19, 11, dependenciesModule, 278, 11, changeDependenciesLua, 30, 1, dependenciesModule, 147, 4, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 5, changeDependenciesLua, 31, 4, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 15, 10, readyModule, 37, 15, runModule, 34, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 49, 13, endsModule, 39, 40, dependenciesModule, 165, 26, 193, 35, changeDependenciesLua, 35, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, changeDependenciesLua, 36, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, changeDependenciesLua, 39, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, changeDependenciesLua, 41, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, changeDependenciesLua, 42, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6445,7 +6445,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '7ee074cc8551bafe5a074dd9a1056b394f1e6859', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 25, 7, clearLua, 1, 3, idleModule, 6, 5, 74, 13, 18, 3, sharedMessages, 0, 39, idleModule, 34, 3, 203, 3, 40, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, clearLua, 51, 1, stateModule, 0, 55, clearLua, 52, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '7ee074cc8551bafe5a074dd9a1056b394f1e6859', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 40, 7, clearLua, 1, 3, idleModule, 7, 21, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, idleModule, 60, 3, 272, 3, 93, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6505,7 +6505,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', '161eaa1fd0f5eeb3ffb7d09212deee308f867d23', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureGroupLua, 5, 1, sharedAgreement, 12, 13, configureGroupLua, 6, 3, groupsModule, 116, 1, 3, 20, stateModule, 163, 6, groupsModule, 23, 4, 117, 3, 102, 14, 120, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 212, 11, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 223, 8, configureGroupLua, 15, 3, stateModule, 231, 7, configureGroupLua, 18, 5, groupsModule, 48, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 75, 2, 27, 21, 77, 4, 65, 4, 56, 4, 69, 1, 60, 5, 70, 2, 81, 4, 72, 3, 85, 5, 72, 3, 90, 5, configureGroupLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureGroupLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', '161eaa1fd0f5eeb3ffb7d09212deee308f867d23', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, configureGroupLua, 5, 1, sharedAgreement, 0, 13, configureGroupLua, 6, 3, groupsModule, 113, 1, 0, 20, stateModule, 140, 6, groupsModule, 20, 4, 114, 3, 99, 14, 117, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 219, 4, 216, 3, 223, 4, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 104, 8, configureGroupLua, 15, 3, stateModule, 238, 7, configureGroupLua, 18, 5, groupsModule, 45, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 72, 2, 24, 21, 74, 4, 62, 4, 53, 4, 66, 1, 57, 5, 67, 2, 78, 4, 69, 3, 82, 5, 69, 3, 87, 5, configureGroupLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureGroupLua, 31, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6584,7 +6584,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '37554757d623f0d816b48173363823edcda673b3', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, configureLua, 6, 1, sharedAgreement, 12, 13, configureLua, 7, 3, stateModule, 150, 13, configureLua, 10, 1, stateModule, 163, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 3, 212, 4, 219, 4, configureLua, 14, 6, stateModule, 238, 11, configureLua, 20, 2, stateModule, 223, 8, configureLua, 22, 2, dueModule, 0, 5, configureLua, 24, 3, stateModule, 231, 7, configureLua, 27, 2, groupsModule, 187, 5, 48, 8, 192, 5, configureLua, 29, 2, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, configureLua, 31, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '37554757d623f0d816b48173363823edcda673b3', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, configureLua, 6, 1, sharedAgreement, 0, 13, configureLua, 7, 3, stateModule, 119, 13, configureLua, 10, 1, stateModule, 140, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 11, configureLua, 14, 6, stateModule, 227, 11, configureLua, 20, 2, stateModule, 104, 8, configureLua, 22, 2, dueModule, 37, 5, configureLua, 24, 3, stateModule, 238, 7, configureLua, 27, 2, groupsModule, 187, 5, 45, 8, 192, 5, configureLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureLua, 31, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6636,7 +6636,7 @@ export type CountDeadAnswer =
  * Cost: O(kinds).
  */
 export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/count-dead', '8f03346e46a501f00dd464be1811f08a9702cfa9', { reads: true }, countDeadParts, [{ locals: [1, 2] }, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, countDeadLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/count-dead', '8f03346e46a501f00dd464be1811f08a9702cfa9', { reads: true }, countDeadParts, [{ locals: [1, 2] }, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, countDeadLua, 0, 12]),
   parts: countDeadParts,
   encode() {
     return []
@@ -6676,7 +6676,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', 'b6049594a9468484905a7a56c139cbcd41ed6b7e', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, deliveredLua, 4, 2, enqueueModule, 235, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', 'b6049594a9468484905a7a56c139cbcd41ed6b7e', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, deliveredLua, 4, 2, enqueueModule, 272, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, deliveredLua, 24, 5]),
   parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6720,7 +6720,7 @@ export type DependenciesAnswer =
  * Cost: O(dependencies), and 4 MiB of results.
  */
 export const dependencies: Operation<DependenciesArguments, DependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/dependencies', '4908fead663de30cf10a89fe2fd1b3817f33339c', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 7, 3, 3, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 14, 9, 13, 1, 23, 18, dependenciesLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/dependencies', '4908fead663de30cf10a89fe2fd1b3817f33339c', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 0, 3, 6, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 118, 28, dependenciesLua, 8, 13]),
   parts: dependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -6811,7 +6811,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '862ecf918a0218cc15fd3470f2eadfb800734838', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 12, 13, enqueueAlikeLua, 6, 10, stateModule, 190, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 206, 11, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 21, 11, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 34, 32, 2, 71, 3, 113, 17, enqueueAlikeLua, 29, 1, stateModule, 223, 8, enqueueAlikeLua, 30, 1, idleModule, 217, 2, stateModule, 62, 7, idleModule, 219, 2, sharedTokens, 0, 3, idleModule, 221, 15, runModule, 0, 3, idleModule, 236, 7, runModule, 71, 3, idleModule, 243, 24, dueModule, 0, 5, idleModule, 267, 1, plainModule, 108, 5, idleModule, 268, 4, 133, 1, 130, 3, 134, 4, 272, 3, enqueueAlikeLua, 31, 9, stateModule, 62, 7, enqueueAlikeLua, 40, 12, stateModule, 223, 8, enqueueAlikeLua, 52, 4, leaseModule, 192, 10, enqueueAlikeLua, 56, 18, eventsModule, 0, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 7, 3, plainModule, 210, 1, eventsModule, 10, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 34, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, enqueueAlikeLua, 81, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '862ecf918a0218cc15fd3470f2eadfb800734838', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 0, 13, enqueueAlikeLua, 6, 10, stateModule, 98, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 203, 11, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 77, 11, sharedMessages, 50, 7, idleModule, 90, 34, 88, 2, 124, 3, 63, 14, 127, 3, enqueueAlikeLua, 29, 1, stateModule, 104, 8, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 112, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 46, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 37, 5, idleModule, 264, 1, plainModule, 108, 5, idleModule, 265, 4, 5, 1, 2, 3, 6, 1, 130, 3, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 112, 7, enqueueAlikeLua, 40, 12, stateModule, 104, 8, enqueueAlikeLua, 52, 4, leaseModule, 209, 10, enqueueAlikeLua, 56, 18, eventsModule, 17, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 14, 3, plainModule, 210, 1, eventsModule, 37, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 17, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, enqueueAlikeLua, 81, 2]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -6877,7 +6877,7 @@ export type EnqueueAnswer =
  * Cost: O(jobs x log n), and with replaced jobs at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', '5750b48711435fa2ea731e8ccafce53d51a8edb4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, enqueueLua, 5, 1, sharedAgreement, 12, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 238, 8, enqueueLua, 12, 1, stateModule, 209, 3, enqueueLua, 13, 1, stateModule, 177, 13, enqueueLua, 14, 2, enqueueModule, 246, 15, enqueueLua, 16, 2, stateModule, 190, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 10, 3, enqueueLua, 20, 1, stateModule, 223, 8, enqueueLua, 21, 1, enqueueModule, 261, 2, stateModule, 62, 7, enqueueModule, 263, 5, enqueueLua, 22, 1, enqueueModule, 13, 19, namesModule, 44, 4, stateModule, 150, 13, runModule, 3, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, eventsModule, 18, 10, jobModule, 78, 34, 72, 3, namesModule, 31, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, readyModule, 60, 8, enqueueModule, 48, 11, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, enqueueModule, 59, 60, namesModule, 41, 3, enqueueModule, 119, 11, statisticsModule, 8, 3, 260, 12, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 67, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 6, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, enqueueLua, 30, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, enqueueLua, 31, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 3, stateModule, 126, 2, sharedCalls, 21, 11, stateModule, 128, 2, enqueueModule, 228, 7, enqueueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', '5750b48711435fa2ea731e8ccafce53d51a8edb4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, enqueueLua, 5, 1, sharedAgreement, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 10, 8, enqueueLua, 12, 1, stateModule, 82, 3, enqueueLua, 13, 1, stateModule, 85, 13, enqueueLua, 14, 2, enqueueModule, 18, 15, enqueueLua, 16, 2, stateModule, 98, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 33, 3, enqueueLua, 20, 1, stateModule, 104, 8, enqueueLua, 21, 1, enqueueModule, 36, 2, stateModule, 112, 7, enqueueModule, 38, 5, enqueueLua, 22, 1, enqueueModule, 43, 19, namesModule, 24, 4, stateModule, 119, 13, runModule, 0, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, eventsModule, 0, 10, jobModule, 78, 34, 72, 3, namesModule, 38, 10, runModule, 28, 6, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, readyModule, 66, 8, enqueueModule, 78, 11, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, statisticsModule, 0, 15, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 26, 62, 7, 113, 34, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, enqueueLua, 23, 5, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, enqueueLua, 30, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, enqueueLua, 31, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 11, stateModule, 205, 2, enqueueModule, 250, 7, enqueueLua, 32, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -6952,7 +6952,7 @@ export type ExtendAnswer =
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', '3ca7f4ac2d41f708486d1cf1b262aa42cb299cfe', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 15, 16, 3, 12, acksModule, 115, 4, extendLua, 7, 12, dueModule, 0, 5, extendLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', '3ca7f4ac2d41f708486d1cf1b262aa42cb299cfe', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 12, 16, 0, 12, acksModule, 122, 4, extendLua, 7, 12, dueModule, 37, 5, extendLua, 19, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, extendLua, 20, 4]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7007,7 +7007,7 @@ export type FailAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('queue/fail', 'fc8acf847d4f9b0217bd066cc115681c467b8c6b', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, failLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 11, 2, 0, 8, 13, 17, plainModule, 108, 5, statisticsModule, 30, 4, failLua, 29, 1, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, failLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, dependenciesModule, 77, 66, failLua, 32, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, failLua, 33, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, failLua, 36, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, failLua, 38, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, failLua, 39, 2]),
+  script: /* @__PURE__ */ linked('queue/fail', 'fc8acf847d4f9b0217bd066cc115681c467b8c6b', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, failLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 28, 3, 40, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 23, 2, 15, 8, 25, 17, plainModule, 108, 5, statisticsModule, 42, 4, failLua, 29, 1, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, failLua, 30, 2, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 13, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, 49, 11, dependenciesModule, 160, 31, 193, 35, failLua, 32, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, failLua, 33, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, failLua, 36, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, failLua, 38, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, failLua, 39, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -7057,7 +7057,7 @@ export type GetAnswer =
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('queue/get', '4a89e018dd713b3492286d11775392af1d10a7db', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 7, 3, runModule, 3, 12, jobModule, 119, 11, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 89, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/get', '4a89e018dd713b3492286d11775392af1d10a7db', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 0, 3, runModule, 0, 12, jobModule, 119, 11, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 142, 13, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 122, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7100,7 +7100,7 @@ export type HistoryAnswer =
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '5b187ec999ac18adaa121fde9d05bad16417d3ea', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 99, 8, eventsModule, 69, 12, runModule, 107, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '5b187ec999ac18adaa121fde9d05bad16417d3ea', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 132, 8, eventsModule, 69, 12, runModule, 140, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: getParts,
   encode(args) {
     return [
@@ -7140,7 +7140,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', 'a2118603dc0e457b97143623c50cc1670c4bbbec', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, inspectLua, 1, 1, stateModule, 150, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 163, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', 'a2118603dc0e457b97143623c50cc1670c4bbbec', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, inspectLua, 1, 1, stateModule, 119, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 140, 6, inspectLua, 9, 36]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -7213,7 +7213,7 @@ export type ListDeadAnswer =
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listDead: Operation<ListDeadArguments, ListDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-dead', '7a632d21365a599d1d80427d59c3ac2019525619', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listDeadLua, 4, 1, deadModule, 68, 28, listDeadLua, 5, 1, jobModule, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 143, 10, 142, 1, 153, 2, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-dead', '7a632d21365a599d1d80427d59c3ac2019525619', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listDeadLua, 4, 1, deadModule, 54, 28, listDeadLua, 5, 1, jobModule, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 142, 13, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
   parts: listDeadParts,
   encode(args) {
     return [
@@ -7259,7 +7259,7 @@ export type ListAnswer =
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', 'a433ba261fe6297b6c5a6ac26a357ed2b95ae269', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', 'a433ba261fe6297b6c5a6ac26a357ed2b95ae269', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 142, 13, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: listParts,
   encode(args) {
     return [
@@ -7308,7 +7308,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '7e095c86c192d71f7646dd82fa50b8307a7528dc', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '7e095c86c192d71f7646dd82fa50b8307a7528dc', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, listenLua, 27, 2]),
   parts: listenParts,
   encode(args) {
     return withoutDefaults([
@@ -7356,7 +7356,7 @@ export type NoteAnswer =
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '2b173f62c425b838c440c7b4a6ea36131af919e6', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 3, 12, jobModule, 119, 11, runModule, 15, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, readyModule, 37, 15, jobModule, 209, 7, noteLua, 8, 23, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '2b173f62c425b838c440c7b4a6ea36131af919e6', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 0, 12, jobModule, 119, 11, runModule, 12, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 28, 6, jobModule, 130, 12, eventsModule, 0, 10, readyModule, 37, 15, jobModule, 221, 7, noteLua, 8, 23, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7402,7 +7402,7 @@ export type OutboxAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 7, 3, 3, 4, enqueueModule, 235, 3, outboxLua, 5, 13]),
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 0, 3, 6, 4, enqueueModule, 272, 3, outboxLua, 5, 13]),
   parts: deliveredParts,
   encode(args) {
     return [
@@ -7439,7 +7439,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', '7691d3bd31c2e951733b03e8e7a7bf35771de658', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, proposeLua, 1, 4, sharedAgreement, 32, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', '7691d3bd31c2e951733b03e8e7a7bf35771de658', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, proposeLua, 1, 4, sharedAgreement, 25, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -7491,7 +7491,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '35d6c6b689b6d8906da2a579f1f6b56e5a7f8634', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 0, 55, receiveLua, 4, 1, outboxModule, 41, 14, receiveLua, 5, 3, stateModule, 132, 10, receiveLua, 8, 1, sharedAgreement, 12, 13, receiveLua, 9, 4, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 209, 3, receiveLua, 14, 1, stateModule, 177, 13, receiveLua, 15, 1, enqueueModule, 10, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 169, 8, dueModule, 0, 5, dependenciesModule, 0, 3, 61, 3, runModule, 3, 12, endsModule, 42, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 50, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 18, 10, runModule, 31, 6, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 27, statisticsModule, 8, 3, 260, 12, jobModule, 75, 3, outboxModule, 55, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 62, 25, stateModule, 223, 8, 62, 7, enqueueModule, 261, 14, 13, 19, namesModule, 44, 4, stateModule, 150, 13, enqueueModule, 32, 16, namesModule, 24, 7, 48, 3, jobModule, 116, 3, 78, 34, namesModule, 31, 10, groupsModule, 159, 9, readyModule, 60, 8, enqueueModule, 48, 71, namesModule, 41, 3, enqueueModule, 119, 11, jobModule, 119, 23, dependenciesModule, 143, 10, runModule, 74, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 112, 4, runModule, 0, 3, enqueueModule, 130, 75, stateModule, 190, 6, outboxModule, 87, 36, receiveLua, 17, 6, outboxModule, 123, 1, dependenciesModule, 64, 4, readyModule, 37, 15, runModule, 37, 6, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 31, outboxModule, 124, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 144, 2, receiveLua, 23, 2, enqueueModule, 213, 2, readyModule, 74, 69, enqueueModule, 215, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 218, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, enqueueModule, 221, 3, idleModule, 133, 1, 130, 3, 134, 4, enqueueModule, 224, 4, receiveLua, 25, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, receiveLua, 26, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '35d6c6b689b6d8906da2a579f1f6b56e5a7f8634', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 1, 55, receiveLua, 4, 1, outboxModule, 0, 14, receiveLua, 5, 3, stateModule, 57, 10, receiveLua, 8, 1, sharedAgreement, 0, 13, receiveLua, 9, 4, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 82, 3, receiveLua, 14, 1, stateModule, 85, 13, receiveLua, 15, 1, enqueueModule, 33, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 132, 8, dueModule, 37, 5, dependenciesModule, 0, 6, runModule, 0, 12, endsModule, 31, 8, namesModule, 0, 24, dependenciesModule, 6, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 0, 10, runModule, 28, 6, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 27, statisticsModule, 0, 15, jobModule, 75, 3, outboxModule, 14, 7, dependenciesModule, 62, 15, outboxModule, 21, 25, stateModule, 104, 15, enqueueModule, 36, 7, 265, 7, 43, 19, namesModule, 24, 4, stateModule, 119, 13, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, 78, 34, namesModule, 38, 10, groupsModule, 159, 9, readyModule, 66, 8, enqueueModule, 78, 71, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 119, 23, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 60, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, stateModule, 98, 6, outboxModule, 46, 36, receiveLua, 17, 6, outboxModule, 82, 1, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, outboxModule, 83, 20, dependenciesModule, 191, 2, outboxModule, 103, 13, dependenciesModule, 193, 35, outboxModule, 116, 2, receiveLua, 23, 2, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, receiveLua, 25, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, receiveLua, 26, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7600,7 +7600,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', 'e35ae9e8882efb179f092961a0cb22260719ad9f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, recurLua, 5, 1, sharedAgreement, 12, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 223, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 172, 1, 169, 3, 173, 4, recurrenceModule, 204, 6, groupsModule, 141, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 0, 3, recurLua, 18, 1, runModule, 138, 2, dueModule, 0, 5, runModule, 140, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 141, 3, recurLua, 19, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', 'e35ae9e8882efb179f092961a0cb22260719ad9f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, recurLua, 5, 1, sharedAgreement, 0, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 245, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 104, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 135, 1, 132, 3, 136, 4, recurrenceModule, 204, 6, groupsModule, 138, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 156, 3, recurLua, 18, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 5, 1, 2, 3, 6, 1, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, recurLua, 19, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7677,7 +7677,7 @@ export type RecurrencesAnswer =
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '2b767bc8b2ebcd8e23009ae41b52b47b83d09b28', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 3, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 7, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '2b767bc8b2ebcd8e23009ae41b52b47b83d09b28', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 0, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -7739,7 +7739,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '6a285bac0b4d631d0758512086e007c12fc2d030', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 138, 2, dueModule, 0, 5, runModule, 140, 1, idleModule, 133, 1, 130, 3, 134, 1, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, 135, 3, runModule, 141, 3, refillLua, 32, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, refillLua, 33, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', '6a285bac0b4d631d0758512086e007c12fc2d030', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 5, 1, 2, 3, 6, 1, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, refillLua, 32, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, refillLua, 33, 3]),
   parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -7803,7 +7803,7 @@ export type ReleaseAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '3f54ab8570aea42a8c69b054af8bcf4892997d2b', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, releaseLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 49, 11, leaseModule, 202, 13, releaseLua, 10, 19, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 198, 2, 130, 8, 200, 3, releaseLua, 31, 2, leaseModule, 215, 4, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, leaseModule, 219, 5, idleModule, 130, 8, leaseModule, 224, 3, releaseLua, 33, 1, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 9, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, releaseLua, 34, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '3f54ab8570aea42a8c69b054af8bcf4892997d2b', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, releaseLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 49, 11, leaseModule, 184, 13, releaseLua, 10, 19, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, releaseLua, 29, 1, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 40, 193, 35, releaseLua, 30, 1, idleModule, 0, 7, 130, 6, releaseLua, 31, 2, leaseModule, 197, 4, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, leaseModule, 201, 5, idleModule, 2, 5, 130, 3, leaseModule, 206, 3, releaseLua, 33, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 9, sharedMessages, 50, 7, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, releaseLua, 34, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, releaseLua, 35, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -7852,7 +7852,7 @@ export type ReprioritizeAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', 'dec16bb36a056638b6bfabe47d315fdf3380c3ec', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, readyModule, 146, 3, eventsModule, 18, 10, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, jobModule, 86, 26, runModule, 31, 6, jobModule, 216, 12, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 74, 69, reprioritizeLua, 51, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, reprioritizeLua, 56, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', 'dec16bb36a056638b6bfabe47d315fdf3380c3ec', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, 142, 13, plainModule, 129, 7, jobModule, 0, 45, readyModule, 63, 3, eventsModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 8, jobModule, 86, 26, runModule, 28, 6, jobModule, 191, 12, stateModule, 135, 5, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 93, 69, reprioritizeLua, 51, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, reprioritizeLua, 56, 2]),
   parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7903,7 +7903,7 @@ export type RequeueDeadAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-dead', '378514fec3c520b7ec5439f0fc295820fd39d0a5', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 177, 13, requeueDeadLua, 6, 1, deadModule, 68, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, 74, 4, deadModule, 54, 14, eventsModule, 18, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 144, 18, namesModule, 41, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 1, 83, 7, runModule, 49, 11, dependenciesModule, 77, 66, requeueDeadLua, 28, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 1, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, requeueDeadLua, 29, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, requeueDeadLua, 32, 3, statisticsModule, 34, 226, 272, 8, requeueDeadLua, 35, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueDeadLua, 40, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-dead', '378514fec3c520b7ec5439f0fc295820fd39d0a5', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 85, 13, requeueDeadLua, 6, 1, deadModule, 54, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, 74, 4, deadModule, 82, 14, eventsModule, 0, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, requeueDeadLua, 28, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, requeueDeadLua, 29, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, requeueDeadLua, 32, 3, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, requeueDeadLua, 35, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, requeueDeadLua, 40, 4]),
   parts: changeDependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -7954,7 +7954,7 @@ export type RequeueAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '75a83f070cc242854dce8358b53e382022c568ac', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 177, 13, requeueLua, 3, 2, readyModule, 143, 3, runModule, 3, 12, jobModule, 119, 11, 143, 10, 142, 1, 153, 2, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 24, 7, 61, 5, readyModule, 146, 3, dependenciesModule, 64, 4, 9, 13, runModule, 74, 4, deadModule, 54, 14, stateModule, 163, 6, groupsModule, 3, 24, 124, 3, 27, 21, 159, 9, stateModule, 169, 3, readyModule, 60, 8, 149, 19, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 42, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, eventsModule, 18, 10, stateModule, 172, 5, readyModule, 0, 10, groupsModule, 102, 22, 48, 47, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 31, 6, 144, 18, namesModule, 41, 3, 66, 6, requeueLua, 5, 22, idleModule, 113, 2, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 115, 12, 32, 1, 21, 11, 33, 1, 59, 2, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 22, 61, 13, 127, 3, requeueLua, 27, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, requeueLua, 30, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '75a83f070cc242854dce8358b53e382022c568ac', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 85, 13, requeueLua, 3, 2, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, 142, 13, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 63, 3, dependenciesModule, 147, 4, 12, 13, runModule, 74, 4, deadModule, 82, 14, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 27, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, eventsModule, 0, 10, stateModule, 135, 5, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueLua, 5, 22, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, requeueLua, 27, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, requeueLua, 30, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8007,7 +8007,7 @@ export type RetryAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', 'cb8f83033d4b8e33ad076b06a73884f7241abbc1', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 130, 1, 0, 55, 131, 15, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 146, 1, sharedCalls, 0, 15, stateModule, 147, 3, retryLua, 4, 2, acksModule, 0, 8, 119, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 177, 13, retryLua, 8, 2, runModule, 3, 28, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 163, 6, groupsModule, 3, 99, endsModule, 11, 6, eventsModule, 18, 10, jobModule, 45, 3, endsModule, 17, 25, dependenciesModule, 0, 3, endsModule, 42, 8, namesModule, 0, 24, stateModule, 169, 8, dependenciesModule, 3, 56, endsModule, 50, 33, statisticsModule, 8, 3, 260, 12, endsModule, 83, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 37, 6, deadModule, 0, 27, runModule, 31, 3, 43, 3, deadModule, 27, 27, statisticsModule, 0, 8, plainModule, 108, 5, statisticsModule, 11, 23, runModule, 162, 15, readyModule, 0, 10, groupsModule, 102, 31, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 34, 3, 49, 11, 46, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 198, 2, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, 200, 3, retryLua, 47, 3, readyModule, 68, 4, stateModule, 150, 13, readyModule, 72, 2, retryLua, 50, 3, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, retryLua, 53, 2, idleModule, 130, 5, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, 135, 3, retryLua, 55, 3, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, retryLua, 58, 1, stateModule, 69, 41, endsModule, 0, 11, stateModule, 110, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 126, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 128, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', 'cb8f83033d4b8e33ad076b06a73884f7241abbc1', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, retryLua, 4, 2, acksModule, 0, 8, 106, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, retryLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 28, 3, 40, 3, deadModule, 27, 27, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, runModule, 78, 15, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, 49, 11, 43, 3, retryLua, 10, 36, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 44, 193, 35, retryLua, 46, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, retryLua, 47, 3, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, retryLua, 50, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, retryLua, 53, 2, idleModule, 2, 23, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 43, retryLua, 55, 3, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, retryLua, 58, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, retryLua, 59, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8067,7 +8067,7 @@ export type SearchTaggedAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', '008cb4bd6260d138b6b7ea15ba377bab0a2c77d6', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 143, 10, 142, 1, 153, 2, 191, 1, sharedBudget, 10, 3, jobModule, 192, 1, 48, 8, runModule, 3, 12, sharedBudget, 3, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 7, 3, jobModule, 193, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', '008cb4bd6260d138b6b7ea15ba377bab0a2c77d6', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 142, 13, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: searchTaggedParts,
   encode(args) {
     return [
@@ -8117,7 +8117,7 @@ export type SearchAnswer =
  * Cost: O(looked), about, and slightly more than 4 MiB of job data.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '7d7b16c7d104a3503e5cfeb3a3f08d7ff5bfe009', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 3, 12, jobModule, 143, 10, 142, 1, 153, 2, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '7d7b16c7d104a3503e5cfeb3a3f08d7ff5bfe009', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, jobModule, 142, 13, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: searchParts,
   encode(args) {
     return [
@@ -8166,7 +8166,7 @@ export type StatsAnswer =
  * Cost: O(periods + names), at most 120 and 100, and the unfolded notes.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, statsLua, 5, 1, statisticsModule, 143, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 54, 9, 148, 3, 51, 3, 63, 80, 151, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, statsLua, 5, 1, statisticsModule, 56, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 73, 9, 152, 3, 225, 1, 82, 7, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 155, 10, 228, 16, 165, 60, 244, 6, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
   parts: statsParts,
   encode(args) {
     return [
@@ -8215,7 +8215,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'a92f7af7189386690f8bce53acbb81c2ac73d35a', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 3, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 216, 1, 86, 26, 217, 1, 142, 13, 218, 7, runModule, 34, 1, 31, 3, 35, 2, jobModule, 225, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 31, 10, tagLua, 20, 1, eventsModule, 18, 10, tagLua, 21, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, jobModule, 45, 3, eventsModule, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, tagLua, 24, 2, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, tagLua, 26, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'a92f7af7189386690f8bce53acbb81c2ac73d35a', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 191, 1, 86, 26, 192, 1, 152, 1, 142, 10, 153, 2, 193, 7, runModule, 31, 1, 28, 3, 32, 2, jobModule, 200, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 38, 10, tagLua, 20, 1, eventsModule, 0, 10, tagLua, 21, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, tagLua, 24, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, tagLua, 26, 2]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8261,7 +8261,7 @@ export type TagsAnswer =
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', 'd578e72c0ee1d74f337d5798c5b8a5187584ffce', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', 'd578e72c0ee1d74f337d5798c5b8a5187584ffce', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, tagsLua, 2, 12]),
   parts: tagsParts,
   encode(args) {
     return [
@@ -8300,7 +8300,7 @@ export type TrackAnswer =
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '8b29c34d421b03bd7be363ed7f7dc0c60b5511e2', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 200, 1, 0, 55, 201, 1, 132, 10, 202, 4, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, 206, 3, trackLua, 2, 1, runModule, 3, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 31, 6, jobModule, 130, 12, eventsModule, 18, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, trackLua, 24, 3]),
+  script: /* @__PURE__ */ linked('queue/track', '8b29c34d421b03bd7be363ed7f7dc0c60b5511e2', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, trackLua, 2, 1, runModule, 0, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 28, 6, jobModule, 130, 12, eventsModule, 0, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, trackLua, 24, 3]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8342,7 +8342,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', 'fded5fc546cf735bd5ca892a594b99ba76d60562', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 196, 1, 0, 55, 197, 1, 132, 10, 198, 2, unrecurLua, 2, 1, stateModule, 249, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', 'fded5fc546cf735bd5ca892a594b99ba76d60562', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, unrecurLua, 2, 1, stateModule, 245, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, unrecurLua, 12, 2]),
   parts: recurrencesParts,
   encode(args) {
     return withoutDefaults([
@@ -8391,7 +8391,7 @@ export type WatchAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '17d4874e673615271cc077746d45eab4b86c2a91', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 0, 55, watchLua, 2, 4, stateModule, 132, 10, watchLua, 6, 2, stateModule, 55, 1, sharedClock, 0, 4, stateModule, 56, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 209, 3, watchLua, 9, 1, stateModule, 177, 13, watchLua, 10, 3, runModule, 3, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 31, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 169, 8, dependenciesModule, 3, 6, 143, 10, runModule, 74, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 37, 15, runModule, 37, 6, eventsModule, 18, 10, statisticsModule, 8, 3, 260, 12, endsModule, 17, 24, deadModule, 0, 27, runModule, 43, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 41, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 50, 40, readyModule, 0, 10, stateModule, 163, 6, groupsModule, 3, 24, 102, 25, 27, 68, 127, 6, readyModule, 10, 17, dueModule, 0, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 6, 5, 74, 13, sharedMessages, 0, 3, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, idleModule, 18, 3, sharedMessages, 71, 18, idleModule, 0, 6, 87, 26, sharedMessages, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, idleModule, 34, 3, 113, 14, 21, 13, sharedMessages, 65, 2, 34, 2, 67, 1, 37, 2, idleModule, 37, 37, 127, 3, watchLua, 25, 1, idleModule, 198, 2, 133, 1, 130, 3, 134, 4, 200, 3, watchLua, 26, 2, endsModule, 197, 2, 243, 2, 224, 2, runModule, 60, 11, endsModule, 226, 15, 212, 2, 199, 13, 214, 10, 241, 2, 245, 2, sharedMessages, 0, 3, endsModule, 247, 7, sharedMessages, 49, 2, 5, 2, 51, 4, 11, 1, 55, 1, 13, 1, 56, 1, 15, 2, 57, 1, 18, 1, 58, 1, 20, 3, 59, 4, 27, 1, 63, 1, 29, 1, 64, 1, 31, 1, 65, 2, 34, 2, 67, 1, 37, 2, endsModule, 254, 7, statisticsModule, 34, 226, 272, 8, endsModule, 261, 3, eventsModule, 28, 4, 45, 1, 7, 3, 46, 1, 0, 7, 32, 13, 47, 3, 10, 8, 50, 5, endsModule, 264, 3, watchLua, 28, 5, stateModule, 118, 1, 70, 35, 119, 2, 105, 5, endsModule, 0, 11, stateModule, 110, 7, 121, 3, watchLua, 33, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', '17d4874e673615271cc077746d45eab4b86c2a91', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 1, 55, watchLua, 2, 4, stateModule, 57, 10, watchLua, 6, 2, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 82, 3, watchLua, 9, 1, stateModule, 85, 13, watchLua, 10, 3, runModule, 0, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 28, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 132, 8, dependenciesModule, 6, 6, 77, 10, runModule, 74, 4, dependenciesModule, 87, 15, watchLua, 13, 10, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, 12, 13, readyModule, 37, 15, runModule, 34, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 25, 37, endsModule, 39, 40, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, watchLua, 23, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, watchLua, 25, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 1, 130, 6, watchLua, 26, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, watchLua, 28, 5, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, watchLua, 33, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

@@ -2,19 +2,7 @@
 
 import type { LuaText } from '../runtime/values/linked.ts'
 
-export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [9, 1, 1, 7, 11, 4, 32, 13, -57, 7, 10, 15], text: `local function known_number(a)
-local b=redis.call('HMGET',a,'partitions','agreed_us','state')
-if b[1]then
-return tonumber(b[1]),b[2]
-end
-local c=b[3]and struct.unpack('>d',b[3])>0
-return c and 0 or nil
-end
-local function agree_on(a,b,c)
-local d='in '..b..' partitions'
-redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
-end
-local function take_up(a,b,c,d)
+export const sharedAgreement: LuaText = { file: 'lua/shared/agreement', taken: [65, 13, -69, 1, 1, 7, 11, 4, 5, 15, -32, 7], text: `local function take_up(a,b,c,d)
 if b.partitions==c then
 return true
 end
@@ -27,12 +15,17 @@ redis.call('HDEL',a,'proposed')
 redis.call('PERSIST',a)
 return true
 end
-local function refusal_of_spread(a)
-local b=redis.call('HGET',a,'layout')
-if b and string.find(b,'^in %d+ partitions$')then
-return redis.error_reply('LAYOUT '..b)
+local function known_number(a)
+local b=redis.call('HMGET',a,'partitions','agreed_us','state')
+if b[1]then
+return tonumber(b[1]),b[2]
 end
-return nil
+local c=b[3]and struct.unpack('>d',b[3])>0
+return c and 0 or nil
+end
+local function agree_on(a,b,c)
+local d='in '..b..' partitions'
+redis.call('HSET',a,'layout',d,'partitions',b,'agreed_us',c)
 end
 local function propose(a,b,c)
 local d=redis.call('HGET',a,'proposed')
@@ -48,16 +41,23 @@ if e then
 redis.call('PEXPIRE',a,'60000')
 end
 return c
+end
+local function refusal_of_spread(a)
+local b=redis.call('HGET',a,'layout')
+if b and string.find(b,'^in %d+ partitions$')then
+return redis.error_reply('LAYOUT '..b)
+end
+return nil
 end` }
-export const sharedBudget: LuaText = { file: 'lua/shared/budget', taken: [27, 3, -9, 4, -8, 3, -8, 3], text: `local function at_once(a)
+export const sharedBudget: LuaText = { file: 'lua/shared/budget', taken: [17, 3, 7, 3, -9, 4, -13, 3], text: `local function is_left(a)
+return a.elements>0 and a.bytes>0
+end
+local function at_once(a)
 return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
 end
 local function spend(a,b,c)
 a.elements=a.elements-b
 a.bytes=a.bytes-c
-end
-local function is_left(a)
-return a.elements>0 and a.bytes>0
 end
 local function budget_of(a,b)
 return{elements=a,bytes=4194304+(b or 0)}
@@ -161,28 +161,20 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [228, 6, -209, 4, 34, 13, 115, 16, 3, 15, -194, 11, 1, 3, 113, 14, 1, 3, 2, 7, -50, 10, -136, 4, 65, 9, -39, 6, -38, 6, 34, 4, 64, 9, -30, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [228, 6, -109, 9, 57, 16, 3, 15, -194, 11, 1, 3, 113, 14, 1, 3, 2, 7, -50, 10, -136, 4, 11, 4, 34, 13, 3, 9, -39, 6, -38, 6, 34, 4, 43, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
 end
 end
-local function first_ticket(a)
-local b=redis.call('ZRANGE',a,'0','0')[1]
-return b and parse_ticket(b)or nil
+local function keep_place(a,b)
+local c,d=format_ticket(b),other_text(b)
+local e=redis.call('ZSCORE',a,d)
+if e then
+redis.call('ZREM',a,d)
+redis.call('ZADD',a,'NX',e,c)
 end
-local function call_first(a,b,c)
-for d=1,500 do
-local e=first_ticket(a)
-if not e then
-return false
-end
-if notify_process(e,first_message(e,c),b.how)then
-return true
-end
-redis.call('ZREM',a,e.text)
-end
-return true
+return c
 end
 local function remove_and_call(a,b,c)
 local d,e={},{}
@@ -267,6 +259,23 @@ local function has_just_asked(a,b)
 local c=string.match(b.id,'@(%d+)$')
 return c and math.abs(a.now_ms-c)<=250
 end
+local function first_ticket(a)
+local b=redis.call('ZRANGE',a,'0','0')[1]
+return b and parse_ticket(b)or nil
+end
+local function call_first(a,b,c)
+for d=1,500 do
+local e=first_ticket(a)
+if not e then
+return false
+end
+if notify_process(e,first_message(e,c),b.how)then
+return true
+end
+redis.call('ZREM',a,e.text)
+end
+return true
+end
 local function call_next(a,b,c,d)
 if not c then
 return false
@@ -292,15 +301,6 @@ local function put_back(a,b)
 redis.pcall('ZADD',a,'NX',b.number,b.text)
 redis.pcall('PEXPIRE',a,'7200000')
 end
-local function keep_place(a,b)
-local c,d=format_ticket(b),other_text(b)
-local e=redis.call('ZSCORE',a,d)
-if e then
-redis.call('ZREM',a,d)
-redis.call('ZADD',a,'NX',e,c)
-end
-return c
-end
 local function stand_in_line(a,b,c)
 local d=b.last_ticket
 local e=redis.call('ZCARD',a)
@@ -325,76 +325,24 @@ note_asked(a,c)
 end
 return d,f
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 4, 13, 2, 7, 4, 10, -56, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, -46, 3, 61, 18], text: `local function process_of(a)
+export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 42, 18, -56, 13, 2, 7, -48, 3, 3, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, 6, 10], text: `local function process_of(a)
 return string.match(a.id,'^[^.]*')
-end
-local function listens_here(a,b,c,d)
-if a.listens==0 or not c then
-return nil
-end
-local e=b..':'..process_of(a)
-local f
-if d then
-f=redis.pcall('PUBSUB','SHARDNUMSUB',e)
-else
-f=redis.pcall('PUBSUB','NUMSUB',e)
-end
-if f.err then
-return nil
-end
-return f[2]>0
-end
-local function publish_to(a,b,c,d)
-if a.listens==0 then
-return true
-end
-local e=c..':'..process_of(a)
-local f
-if d then
-f=redis.pcall('SPUBLISH',e,b)
-else
-f=redis.pcall('PUBLISH',e,b)
-end
-return type(f)=='number'
-end
-local function notify_process(a,b,c,d,e)
-if listens_here(a,c,d,e)==false then
-return false
-end
-publish_to(a,b,c,e)
-return true
-end
-local function wake(a,b,c)
-if a==''then
-return
-end
-if b then
-redis.pcall('SPUBLISH',a,c)
-else
-redis.pcall('PUBLISH',a,c)
-end
 end
 local function listens_here(a,b)
 if a.listens==0 or not b.counted then
+return nil
+end
 local c=b.channel..':'..process_of(a)
 local d
 if b.sharded then
 d=redis.pcall('PUBSUB','SHARDNUMSUB',c)
+else
 d=redis.pcall('PUBSUB','NUMSUB',c)
+end
 if d.err then
+return nil
+end
 return d[2]>0
-local function publish_to(a,b,c)
-local d=c.channel..':'..process_of(a)
-local e
-if c.sharded then
-e=redis.pcall('SPUBLISH',d,b)
-e=redis.pcall('PUBLISH',d,b)
-return type(e)=='number'
-local function notify_process(a,b,c)
-if listens_here(a,c)==false then
-publish_to(a,b,c)
-local function first_message(a,b)
-return'first '..a.id..' '..b
 end
 local function listening_here(a,b)
 if not b.counted then
@@ -413,6 +361,58 @@ for f,g in ipairs(a)do
 e[g]=d[f*2]>0
 end
 return e
+end
+local function publish_to(a,b,c)
+if a.listens==0 then
+return true
+end
+local d=c.channel..':'..process_of(a)
+local e
+if c.sharded then
+e=redis.pcall('SPUBLISH',d,b)
+else
+e=redis.pcall('PUBLISH',d,b)
+end
+return type(e)=='number'
+end
+local function notify_process(a,b,c)
+if listens_here(a,c)==false then
+return false
+end
+publish_to(a,b,c)
+return true
+end
+local function first_message(a,b)
+return'first '..a.id..' '..b
+end
+local function listens_here(a,b,c,d)
+if a.listens==0 or not c then
+local e=b..':'..process_of(a)
+local f
+if d then
+f=redis.pcall('PUBSUB','SHARDNUMSUB',e)
+f=redis.pcall('PUBSUB','NUMSUB',e)
+if f.err then
+return f[2]>0
+local function publish_to(a,b,c,d)
+local e=c..':'..process_of(a)
+local f
+if d then
+f=redis.pcall('SPUBLISH',e,b)
+f=redis.pcall('PUBLISH',e,b)
+return type(f)=='number'
+local function notify_process(a,b,c,d,e)
+if listens_here(a,c,d,e)==false then
+publish_to(a,b,c,e)
+local function wake(a,b,c)
+if a==''then
+return
+end
+if b then
+redis.pcall('SPUBLISH',a,c)
+else
+redis.pcall('PUBLISH',a,c)
+end
 end` }
 export const sharedNumbers: LuaText = { file: 'lua/shared/numbers', taken: [3, 7, 4, 7], text: `local function exact(a)
 if a<1000000 or a>=2147483648000000 then

@@ -40,7 +40,10 @@ export class Pieces {
   readonly #places = new Map<string, number>()
 
   constructor({ operations }: Contract) {
-    for (const line of Object.values(operations).flatMap(linesOf)) if (!isOfKeys(line)) this.#add(line)
+    const scripts = Object.values(operations).map((operation) =>
+      linesOf(operation).filter((line) => !isOfKeys(line)),
+    )
+    for (const line of byTakers(scripts)) this.#add(line)
   }
 
   /** Sorted by their names. */
@@ -95,6 +98,25 @@ function linesOf({ source, lines }: OperationContract): PlacedLine[] {
 
 function nameOf({ file, line, text }: PlacedLine): string {
   return `${file}:${line} ${text}`
+}
+
+/**
+ * For each file first the lines of the script whose lines most others have, too: what many have stands together, and
+ * they take it in few pieces.
+ */
+function byTakers(scripts: readonly (readonly PlacedLine[])[]): PlacedLine[] {
+  const takers = new Map<string, number>()
+  for (const name of scripts.flat().map(nameOf)) takers.set(name, (takers.get(name) ?? 0) + 1)
+  const files = [...new Set(scripts.flat().map(({ file }) => file))]
+  return files.flatMap((file) => {
+    const parts = scripts.map((lines) => lines.filter((line) => line.file === file))
+    const weight = (part: readonly PlacedLine[]): number =>
+      part.reduce((sum, line) => sum + (takers.get(nameOf(line)) ?? 0), 0)
+    return parts
+      .map((part) => ({ part, weight: weight(part) }))
+      .toSorted((one, next) => next.weight - one.weight)
+      .flatMap(({ part }) => part)
+  })
 }
 
 /** Whether it is of the list of keys of a structure: each script has them in its own way. */
