@@ -183,8 +183,8 @@ export class Load<Value> implements Joinable<Value> {
   #listen(): Promise<Opening<Post>> {
     const { mailbox } = this.#source.runtime
     const notifyChannel = learnNotifyChannel(this.#source.unitOf(this.#terms.key))
-    const opening = notifyChannel.then(({ channel }) => mailbox.expect(channel, this.#id))
-    return openWithin(opening, this.#terms.endsAt - performance.now())
+    const open = async (): Promise<Post> => mailbox.expect((await notifyChannel).channel, this.#id)
+    return openWithin(open, this.#terms.endsAt - performance.now())
   }
 }
 

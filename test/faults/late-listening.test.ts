@@ -1,4 +1,5 @@
-// A process whose connection that listens takes long to come up waits like any other once it has come.
+// A process whose connection that listens takes long to come up, or is refused at first, waits like any other once it has
+// come.
 
 import { Redis } from 'ioredis'
 import { type Driver, type Perilune, perilune } from 'perilune'
@@ -6,9 +7,18 @@ import { ioredis } from 'perilune/ioredis'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject, onTestFinished, test } from 'vitest'
+import { ConnectionLostError } from '../../src/driver.ts'
 import { until } from '../servers/ask.ts'
 
-const LATE_MS = 1300
+/** Before each attempt to listen, from 1. */
+type Hindrance = (attempt: number) => Promise<unknown>
+
+const HINDRANCES: Readonly<Record<string, Hindrance>> = {
+  'takes long': () => sleep(1300),
+  'is refused at first': async (attempt) => {
+    if (attempt <= 2) throw new ConnectionLostError('max number of clients reached', false)
+  },
+}
 
 interface Scene {
   readonly redis: Perilune
@@ -20,9 +30,10 @@ interface Scene {
   listens(): boolean
 }
 
-function scene(): Scene {
+function scene(hinder: Hindrance): Scene {
   const calls: string[] = []
   let isListening = false
+  let attempts = 0
   const open = (wrap: (plain: Driver) => Partial<Driver>): Perilune => {
     const client = new Redis(inject('redisPort'))
     const plain = ioredis(client)
@@ -43,7 +54,7 @@ function scene(): Scene {
     load: (script) => plain.load(script),
     close: () => plain.close(),
     subscribe: async (channel, listener) => {
-      await sleep(LATE_MS)
+      await hinder((attempts += 1))
       const subscription = await plain.subscribe(channel, listener)
       isListening = true
       return subscription
@@ -102,8 +113,8 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 /** How often it asks again in a while in which it listens. */
-async function asksOf({ prepare, wait, serve, script }: Case): Promise<number> {
-  const made = scene()
+async function asksOf(hinder: Hindrance, { prepare, wait, serve, script }: Case): Promise<number> {
+  const made = scene(hinder)
   await prepare?.(made)
   const waiting = wait(made)
   await until('it listens', async () => made.listens())
@@ -117,11 +128,14 @@ async function asksOf({ prepare, wait, serve, script }: Case): Promise<number> {
   return asks
 }
 
-test('a waiter is notified, and stops polling, once it listens', async () => {
-  // At once: they take long.
-  const asks = await Promise.all(
-    Object.entries(CASES).map(async ([what, each]) => [what, await asksOf(each)] as const),
-  )
+test.each(Object.entries(HINDRANCES))(
+  'a waiter stops polling once it listens, which %s',
+  async (_, hinder) => {
+    // At once: they take long.
+    const asks = await Promise.all(
+      Object.entries(CASES).map(async ([what, each]) => [what, await asksOf(hinder, each)] as const),
+    )
 
-  expect(asks.filter(([, times]) => times > 1)).toEqual([])
-})
+    expect(asks.filter(([, times]) => times > 1)).toEqual([])
+  },
+)

@@ -130,13 +130,13 @@ export class JobClaims {
     return round.end(await this.#inTurn.askAll(others, asking))
   }
 
-  /** Opens late when subscribing takes long, and never when it is not permitted. Partitions may share a channel. */
+  /** Opens late when subscribing takes long, or is refused at first. Partitions may share a channel. */
   async #listen(id: string, endsAt: number, signal: AbortSignal | undefined): Promise<Opening<SharedPosts>> {
     const notifyChannels = await Promise.all(this.#sources.map(({ unit }) => learnNotifyChannel(unit)))
     const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)
-    return openWithin(listenOn(channels, this.#first.unit.runtime.mailbox, id), leftMs, signal)
+    return openWithin(() => listenOn(channels, this.#first.unit.runtime.mailbox, id), leftMs, signal)
   }
 
   /** Throws InvalidArgumentError. */

@@ -109,7 +109,7 @@ function toEnd({ codec }: QueueSource, answer: Exclude<AwaitEndAnswer, Waits>): 
 
 /**
  * All waiters of this process for one job share a name, because the server notifies only a few names a job. The
- * subscription opens late when it takes long, and never when it is not permitted. Rejects with the signal's reason.
+ * subscription opens late when it takes long, or is refused at first. Rejects with the signal's reason.
  */
 async function hearTogether(
   unit: Unit,
@@ -118,6 +118,6 @@ async function hearTogether(
   signal: AbortSignal | undefined,
 ): Promise<Opening<SharedPost>> {
   const { channel } = await learnNotifyChannel(unit)
-  const opening = unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
-  return openWithin(opening, endsAt - performance.now(), signal)
+  const open = () => unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
+  return openWithin(open, endsAt - performance.now(), signal)
 }

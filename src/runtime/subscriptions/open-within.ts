@@ -5,6 +5,10 @@ import { within } from '../time/in-time.ts'
 /** Waiters that cannot listen by then continue without: free resources should not wait for a subscription. */
 const OPENING_MS = 1000
 
+/** The pauses before it is opened again, while it is refused: the server may be down, or listening forbidden. */
+const FIRST_PAUSE_MS = 1000
+const LONGEST_PAUSE_MS = 30_000
+
 /** A subscription that may open late. */
 export interface Opening<Opened> {
   /** Null until it is open: the waiter continues without it, and checks again at each poll. */
@@ -13,24 +17,41 @@ export interface Opening<Opened> {
   close(): void
 }
 
+type Open<Opened> = () => Promise<Opened>
+
 class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened> {
+  readonly #open: Open<Opened>
+  readonly first: Promise<unknown>
   #opened: Opened | null = null
   #isClosed = false
+  #pauseMs = FIRST_PAUSE_MS
+  #againAt = Infinity
 
-  constructor(opening: Promise<Opened>) {
-    opening.then(
-      (opened) => this.#come(opened),
-      () => undefined, // listening is forbidden: it never opens
-    )
+  constructor(open: Open<Opened>) {
+    this.#open = open
+    this.first = this.#begin()
   }
 
   get now(): Opened | null {
+    if (performance.now() >= this.#againAt) void this.#begin()
     return this.#opened
   }
 
   close(): void {
     this.#isClosed = true
     this.#opened?.close()
+  }
+
+  /** Does not reject. */
+  #begin(): Promise<unknown> {
+    this.#againAt = Infinity
+    return this.#open().then(
+      (opened) => this.#come(opened),
+      () => {
+        this.#againAt = performance.now() + this.#pauseMs
+        this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+      },
+    )
   }
 
   #come(opened: Opened): void {
@@ -40,17 +61,17 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
 }
 
 /**
- * Resolves once it is open, cannot be opened, or after `ms`, at most a second; it may open later then. Rejects with the
- * signal's reason; a subscription that opens after that is closed.
+ * Resolves once it is open, is refused, or after `ms`, at most a second; it may open later then, and is opened again
+ * after a refusal. Rejects with the signal's reason; a subscription that opens after that is closed.
  */
 export async function openWithin<Opened extends { close(): unknown }>(
-  opening: Promise<Opened>,
+  open: Open<Opened>,
   ms: number,
   signal?: AbortSignal,
 ): Promise<Opening<Opened>> {
-  const late = new LateOpening(opening)
+  const late = new LateOpening(open)
   try {
-    await within(opening, Math.min(ms, OPENING_MS), signal)
+    await within(late.first, Math.min(ms, OPENING_MS), signal)
   } catch {
     if (signal?.aborted) late.close()
     signal?.throwIfAborted()

@@ -79,6 +79,6 @@ function postNow(channel: string | Promise<string>, terms: LineTerms, id: string
 }
 
 function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Opening<Post>> {
-  const opening = Promise.resolve(channel).then((known) => terms.mailbox.expect(known, id))
-  return openWithin(opening, terms.waitMs, terms.signal)
+  const open = async (): Promise<Post> => terms.mailbox.expect(await channel, id)
+  return openWithin(open, terms.waitMs, terms.signal)
 }
