@@ -90,6 +90,8 @@ export class Attempt<Result> implements Lease {
    * may then be called with another result.
    */
   async complete(result: Result): Promise<Completed> {
+    // A closing instance ends what is held: it must not free the key if this result cannot be encoded.
+    if (!this.#wasDone) this.#end = () => Promise.resolve(true)
     this.#wasDone = true
     return this.#complete(encodeResult(this.#source, result))
   }

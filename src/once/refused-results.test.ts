@@ -2,6 +2,7 @@
 
 import { type Codec, InvalidArgumentError, ResultNotKeptError } from 'perilune'
 import { describe, expect, test } from 'vitest'
+import { instance } from '../../test/instance.ts'
 import { gate, setup } from '../../test/once-fixture.ts'
 
 const circle: { self?: unknown } = {}
@@ -56,6 +57,17 @@ describe.each(REFUSED)('a result that %s', (_, result) => {
     expect(await once.begin('a')).toMatchObject({ status: 'running' })
     await begun.attempt.complete('short')
     expect(await once.begin('a')).toMatchObject({ status: 'replayed', result: 'short' })
+  })
+
+  test('does not free the key either when its instance closes', async () => {
+    const { redis, name } = instance()
+    const begun = await redis.once(name).begin('a')
+    if (begun.status !== 'started') throw new Error(begun.status)
+    await expect(begun.attempt.complete(result)).rejects.toThrow()
+
+    await redis.close()
+
+    expect(await instance().redis.once(name).begin('a')).toMatchObject({ status: 'running' })
   })
 })
 
