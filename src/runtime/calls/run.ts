@@ -21,6 +21,7 @@ import type { Linked } from '../../linked-list.ts'
 import type { AnswersDue, DueCall } from './answers-due.ts'
 import { onAbort } from '../time/aborts.ts'
 import type { Deadlines, Due } from '../time/deadlines.ts'
+import { suspendedSince } from '../time/suspended.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from '../errors/errors.ts'
 import type { Operation } from './operation.ts'
@@ -31,6 +32,8 @@ import { summaryOf } from '../errors/thrown.ts'
 
 const FIRST_PAUSE_MS = 5
 const LONGEST_PAUSE_MS = 250
+/** The server remembers calls for ten minutes. */
+const LONGEST_REPEATED_MS = 540_000
 
 /** How one call runs, and what happened to it. */
 export interface Trace {
@@ -89,6 +92,7 @@ export class Run<A, R> implements Due, DueCall {
   readonly #goesOn: boolean
   readonly #operation: Operation<A, R>
   readonly #settle: SettleCall<R>
+  readonly #beganAt = performance.now()
   #call: ScriptCall
   #pause: Timer | null = null
   #pauseMs = FIRST_PAUSE_MS
@@ -127,6 +131,8 @@ export class Run<A, R> implements Due, DueCall {
     if (this.#done) return
     const { signal } = this.#settle.trace
     if (signal?.aborted && !this.#maybe) return this.#reject(signal.reason)
+    // After a standstill of the process: the server may not remember it any more.
+    if (this.#maybe && this.#ageMs > LONGEST_REPEATED_MS) return this.giveUp()
     if (!this.#call.script.bytes) return this.ask()
     this.#waitsForRoom = true
     this.#answersDue = this.#runs.answersDue.of(this.key)
@@ -232,6 +238,10 @@ export class Run<A, R> implements Due, DueCall {
     } else {
       this.#reject(known)
     }
+  }
+
+  get #ageMs(): number {
+    return performance.now() - this.#beganAt + suspendedSince(this.#beganAt)
   }
 
   #later(): void {

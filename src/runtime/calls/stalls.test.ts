@@ -1,11 +1,12 @@
 // A process that is blocked for longer than a deadline, by work of the user or by the garbage collector.
 
 import { Redis } from 'ioredis'
-import { type Driver, perilune } from 'perilune'
+import { AmbiguousError, type Driver, perilune } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
 import { nodeRedis } from 'perilune/node-redis'
 import { createClient } from 'redis'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { ConnectionLostError } from '../../driver.ts'
 
 const DEADLINE_MS = 2000
 
@@ -93,3 +94,27 @@ test.each(drivers)(
     await well.close()
   },
 )
+
+// The server forgets calls after ten minutes.
+test('a call whose answer was lost is not repeated after a stall of ten minutes', async () => {
+  const driver = openIoredis()
+  const redis = perilune(driver, { namespace: 'stalls' })
+  const queue = redis.queue('stalled')
+  await queue.clear()
+  const run = driver.run.bind(driver)
+  let calls = 0
+  driver.run = async (call) => {
+    if (!call.script.name.startsWith('queue/enqueue')) return run(call)
+    const reply = await run(call)
+    calls += 1
+    if (calls > 1) return reply
+    const monotonic = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + 600_000)
+    throw new ConnectionLostError('the connection was lost', true)
+  }
+  onTestFinished(() => void vi.restoreAllMocks())
+
+  await expect(queue.enqueue('job', 1)).rejects.toBeInstanceOf(AmbiguousError)
+
+  expect(calls).toBe(1)
+})
