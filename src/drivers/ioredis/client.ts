@@ -14,11 +14,12 @@ export type SendCommand = (command: string, args: WireArgument[], bytes: boolean
 const ignored = (): void => undefined
 
 /**
- * Avoids three behaviors of ioredis. First, with auto-pipelining a cluster would send our calls in pipelines, which do
+ * Avoids four behaviors of ioredis. First, with auto-pipelining a cluster would send our calls in pipelines, which do
  * not follow MOVED. Second, with a `commandTimeout` it rejects calls whose answer is still outstanding, which hides a
  * silent connection; our calls have their own deadlines. Third, it copies the arguments of every call with `flat`,
  * which for a hundred arguments costs more than the rest of the command. So arguments, which are texts already, are put
- * into the command when it is sent.
+ * into the command when it is sent. Fourth, without a limit of retries it keeps commands until it has connected, however
+ * long that takes.
  */
 export function senderOf(client: Redis | Cluster): SendCommand {
   let texts: string[] = []
@@ -27,6 +28,7 @@ export function senderOf(client: Redis | Cluster): SendCommand {
     sendCommand(command: Command): unknown {
       if (texts.length > 0) command.args = texts
       command.setTimeout = ignored
+      if (isCluster(client) || client.status !== 'ready') expire(command)
       return client.sendCommand(command)
     },
   }
@@ -36,6 +38,23 @@ export function senderOf(client: Redis | Cluster): SendCommand {
     texts = areTexts ? args : []
     const now = areTexts ? [] : args
     return bytes ? caller.callBuffer(command, now) : caller.call(command, now)
+  }
+}
+
+/** A call ends within nine minutes, and the server remembers it for ten: after that it would happen twice. */
+const LONGEST_KEPT_MS = 540_000
+
+/** When it has waited for so long in the client, PING is sent in its place: its caller has its answer. */
+function expire(command: Command): void {
+  const [at, wallAt] = [performance.now(), Date.now()]
+  const toWritable = command.toWritable.bind(command)
+  command.toWritable = (socket) => {
+    // The monotonic clock omits the time in which the machine was suspended.
+    if (Math.max(performance.now() - at, Date.now() - wallAt) > LONGEST_KEPT_MS) {
+      command.name = 'ping'
+      command.args = []
+    }
+    return toWritable(socket)
   }
 }
 
@@ -143,11 +162,11 @@ function watchCluster(cluster: Cluster, pending: PendingRuns<Redis>, onChange: (
 }
 
 /**
- * Reconnects to find the primary: through Sentinel, or to an address that may lead to another server by now. Null for a
- * cluster, which reports it by MOVED, and for a client that would not reconnect.
+ * Reconnects to find the primary, unless the client would not reconnect: through Sentinel, or to an address that may
+ * lead to another server by now. Null for a cluster, which reports it by MOVED.
  */
 export function searchOf(client: Redis | Cluster): PrimarySearch | null {
-  if (isCluster(client) || !reconnects(client)) return null
+  if (isCluster(client)) return null
   const word = client.options.sentinels ? 'NOREPLICAS' : 'MOVED'
   const isSign = (error: Error): boolean => isRefusal(error, 'READONLY', word)
   return new PrimarySearch(isSign, (error) => void lookAfter(client, error))
@@ -155,12 +174,20 @@ export function searchOf(client: Redis | Cluster): PrimarySearch | null {
 
 async function lookAfter(client: Redis, error: Error): Promise<void> {
   const isLost = !isRefusal(error, 'MOVED') || (await isReplica(client.info('replication')))
-  if (isLost && client.status === 'ready') client.disconnect(true)
+  if (isLost && client.status === 'ready' && reconnects(client)) client.disconnect(true)
 }
 
-/** Whether the client would reconnect by itself, by the first answer of its `retryStrategy`. */
-export function reconnects({ options }: Redis): boolean {
-  return typeof options.retryStrategy?.(1) === 'number'
+const strategies = new WeakMap<object, boolean>()
+
+/**
+ * Whether the client would reconnect by itself, by the first answer of its `retryStrategy`. That function is the
+ * user's, who may count losses in it or end the process: asked once, and only when the connection is to be dropped.
+ */
+export function reconnects({ options: { retryStrategy: strategy } }: Redis): boolean {
+  if (typeof strategy !== 'function') return false
+  const known = strategies.get(strategy) ?? typeof strategy(1) === 'number'
+  strategies.set(strategy, known)
+  return known
 }
 
 export function isCluster(client: Redis | Cluster): client is Cluster {

@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { callOf, ECHO } from '../../testing/driver-calls.ts'
+import { ioredis } from '../ioredis.ts'
 import { reconnects } from './client.ts'
 
 test.each([
@@ -15,3 +17,15 @@ test.each([
     expect(reconnects(client)).toBe(isExpected)
   },
 )
+
+test('a healthy connection does not call its strategy', async () => {
+  const strategy = vi.fn(() => 50)
+  const client = new Redis(inject('redisPort'), { retryStrategy: strategy })
+  onTestFinished(() => client.disconnect())
+  const driver = ioredis(client)
+
+  await driver.run(callOf(ECHO, ['k'], [1]))
+  await driver.close()
+
+  expect(strategy).not.toHaveBeenCalled()
+})

@@ -15,7 +15,6 @@ const WAITING =
   /^(?:bl(?:move|mpop|pop)|br(?:pop|poplpush)|bz(?:mpop|popmax|popmin)|xread|xreadgroup|wait|waitaof)$/i
 
 export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
-  const isLeftAlone = !isCluster(client) && !reconnects(client)
   return {
     patience: PATIENCE,
     placeOf: ({ key, node }) => {
@@ -23,8 +22,10 @@ export function listenTo(client: Redis | Cluster): WatchedConnections<Redis> {
       return node ?? (key === '' ? undefined : ownerOf(client, key))
     },
     over: (run) => {
-      const node = isLeftAlone ? undefined : nodeOf(client, run)
-      return node !== undefined && isConnected(node) && isDue(node, run) ? node : undefined
+      const node = nodeOf(client, run)
+      const isOver = node !== undefined && isConnected(node) && isDue(node, run)
+      // A client that would not reconnect is left alone.
+      return isOver && (isCluster(client) || reconnects(node)) ? node : undefined
     },
     patienceWith: () => PATIENCE,
     // Includes the commands of the user.

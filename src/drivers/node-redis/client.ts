@@ -157,7 +157,10 @@ type Strategy = (retries: number, cause: Error) => unknown
 
 const strategies = new WeakMap<object, boolean>()
 
-/** Whether the client would reconnect by itself, by the first answer of its `reconnectStrategy`. */
+/**
+ * Whether the client would reconnect by itself, by the first answer of its `reconnectStrategy`. That function is the
+ * user's, who may count losses in it or end the process: asked once, and only when the connection is to be dropped.
+ */
 export function connectsAgain({ options }: NodeClient): boolean {
   const socket = options?.socket ?? {}
   if (!('reconnectStrategy' in socket)) return true

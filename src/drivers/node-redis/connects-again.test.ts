@@ -1,7 +1,9 @@
 // Whether a client of node-redis would reconnect by itself: only such a client is disconnected.
 
 import { createClient } from 'redis'
-import { expect, test } from 'vitest'
+import { expect, inject, onTestFinished, test, vi } from 'vitest'
+import { callOf, ECHO } from '../../testing/driver-calls.ts'
+import { nodeRedis } from '../node-redis.ts'
 import { connectsAgain } from './client.ts'
 
 const strategies: [string, unknown, boolean][] = [
@@ -28,4 +30,19 @@ test.each(strategies)('of a client whose strategy is %s', (_what, reconnectStrat
 
 test('a client without a strategy reconnects', () => {
   expect(connectsAgain(createClient() as never)).toBe(true)
+})
+
+test('a healthy connection does not call its strategy', async () => {
+  const strategy = vi.fn(() => 50)
+  const client = createClient({
+    socket: { host: '127.0.0.1', port: inject('redisPort'), reconnectStrategy: strategy },
+  })
+  await client.connect()
+  onTestFinished(() => client.destroy())
+  const driver = nodeRedis(client)
+
+  await driver.run(callOf(ECHO, ['k'], [1]))
+  await driver.close()
+
+  expect(strategy).not.toHaveBeenCalled()
 })

@@ -24,12 +24,10 @@ export function connectionsOf(client: NodeClient | ClusterClient | SentinelClien
 class SingleConnection implements Connections {
   readonly cluster = false
   readonly #client: NodeClient
-  readonly #connectsAgain: boolean
   readonly #greetings = new Greetings()
 
   constructor(client: NodeClient) {
     this.#client = client
-    this.#connectsAgain = connectsAgain(client)
   }
 
   get target(): string {
@@ -42,7 +40,7 @@ class SingleConnection implements Connections {
   }
 
   isAstray(error: Error): boolean {
-    return this.#connectsAgain && isRefusal(error, 'READONLY', 'MOVED')
+    return isRefusal(error, 'READONLY', 'MOVED') && connectsAgain(this.#client)
   }
 
   askRole(error: Error): Promise<boolean> | null {
