@@ -68,7 +68,7 @@ function answerFaults({ after, before }: Moment, { id, name, outcome }: Call): s
   return []
 }
 
-/** Nobody is granted before those who stood in line before it, and still do. */
+/** No attempt is granted before those who stood in line before it, and still do. */
 function placeFaults({ attempts, before, after }: Moment): string[] {
   const standing = new Set(after.tickets.map(({ id }) => id))
   return newHolders(before, after).flatMap((id) => {

@@ -20,7 +20,7 @@ export interface Terms {
 const PROCESSES = ['p0', 'p1', 'p2', 'p3']
 const SPANS_MS = [1, 20, 100, 300, 500, 1001, 2500, LEASE_MS, LEASE_MS + 1] as const
 const MOST_AT_ONCE = 14
-/** Rounds in which everybody who waits must get it, once nothing new comes. */
+/** Rounds in which all that wait must get it, once nothing new comes. */
 const MOST_ROUNDS = 40
 
 export class LineHistory {
@@ -192,7 +192,7 @@ export class LineHistory {
     for (const each of this.#attempts) if (each.untilMs > 0) each.untilMs += by
   }
 
-  /** Nothing new comes; whoever waits asks when it is called, and every two seconds. */
+  /** Nothing new comes; each that waits asks when it is called, and every two seconds. */
   async #drain(): Promise<void> {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       for (const one of this.#of('refused')) await this.#abandon(one)

@@ -1,7 +1,7 @@
 // Random histories of locks and semaphores with four processes. After each call of their scripts all that is stored and
-// all that the processes believe must agree: nobody believes to hold beside another one or above the limit, nobody is
-// passed, no ticket is lost, no key stays, and whoever waits gets it once nothing new comes. A failure prints the seed
-// and the history; `PERILUNE_SEED` repeats it. PERILUNE_LONG=1 plays 5,000 of each.
+// all that the processes believe must agree: no process believes to hold beside another one or above the limit, no
+// attempt is passed, no ticket is lost, no key stays, and each that waits gets it once nothing new comes. A failure
+// prints the seed and the history; `PERILUNE_SEED` repeats it. PERILUNE_LONG=1 plays 5,000 of each.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readContract } from '../conformance/files.ts'
