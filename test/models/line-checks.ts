@@ -61,8 +61,9 @@ function limitFaults({ before, after }: Moment): string[] {
 function answerFaults({ after, before }: Moment, { id, name, outcome }: Call): string[] {
   const [status] = outcome.answer
   const stands = after.tickets.some((ticket) => ticket.id === id) || after.called === id
-  if (status === 'granted' && !after.holders.has(id)) return [`${id} is told that it holds, and does not`]
-  if (status === 'queued' && !stands) return [`${id} is told that it waits, and does not`]
+  if (status === 'granted' && !after.holders.has(id))
+    return [`${id} has the answer that it holds, and does not`]
+  if (status === 'queued' && !stands) return [`${id} has the answer that it waits, and does not`]
   const isNew = after.holders.has(id) && !before.holders.has(id)
   if (outcome.refusal !== '' && name.startsWith('acquire') && isNew) return [`${id} was refused, and holds`]
   return []

@@ -129,7 +129,7 @@ test('a deleted queue is not listed until it is used again, in any process', asy
   await expect.poll(names, { timeout: 10_000 }).toEqual(['a'])
 })
 
-test('a queue in partitions is no dependency and gets no follow-up, whoever began it, at once', async () => {
+test('a queue in partitions is no dependency and gets no follow-up, also one that the library began, at once', async () => {
   const { project, call } = tenant()
   await api.perilune.queue(`v1:${project}/library`, { partitions: 2 }).enqueue('n', 1, { id: 'i' })
   const dependent = { ...job, dependsOn: [{ queue: 'library', id: 'i' }] }
