@@ -20,15 +20,14 @@ import {
   nodeAt,
   ownerOf,
   readiness,
-  type SendCommand,
   searchOf,
-  senderOf,
   targetOf,
   watch,
   writesAtOnce,
 } from './ioredis/client.ts'
 import { explain } from './ioredis/errors.ts'
 import { IoredisLines } from './ioredis/lines.ts'
+import { type SendCommand, senderOf } from './ioredis/commands.ts'
 import { listenTo } from './ioredis/silence.ts'
 import { checkSuitable } from './ioredis/suitable.ts'
 import { MISREAD, type PendingRun, PendingRuns, type Sent } from './wire/pending-runs.ts'

@@ -1,6 +1,7 @@
 import type { Cluster, Redis } from 'ioredis'
 import { ConnectionLostError, type Driver, type Reply } from '../../driver.ts'
-import { addressOf, isCluster, nodeAt, ownerOf, peerOf, senderOf, straightTo } from './client.ts'
+import { addressOf, isCluster, nodeAt, ownerOf, peerOf, straightTo } from './client.ts'
+import { senderOf } from './commands.ts'
 import { openLine } from './line.ts'
 import { type Line, type LineEvents, type Lines, type ChannelPlace, touchOf } from '../wire/line.ts'
 import { isSameProcess } from '../channels/same-process.ts'
