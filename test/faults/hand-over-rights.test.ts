@@ -3,10 +3,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
-import { type Duration, type Lease, type Lock, type Perilune, perilune } from 'perilune'
-import { ioredis } from 'perilune/ioredis'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Duration, type Lease, type Lock, type Perilune } from 'perilune'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../servers/ask.ts'
+import { type Users, usersOn } from '../rights-fixture.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const LEASE = '2s'
@@ -77,40 +77,23 @@ const kinds: readonly [string, Kind][] = [
   ],
 ]
 
-/** One instance of a user who may do everything, and one of a user who loses a right later. */
-function setup() {
-  const user = `user-${randomUUID()}`
-  const allow = (...rules: string[]): Promise<unknown> =>
-    admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '&*', '+@all', ...rules)
-  const clients: Redis[] = []
-  const connect = async (username?: string): Promise<Perilune> => {
-    const client = new Redis(server.port, username === undefined ? {} : { username, password: 'secret' })
-    clients.push(client)
-    const redis = perilune(ioredis(client), { namespace: 'rights' })
-    onTestFinished(async () => {
-      await redis.close()
-      client.disconnect()
-    })
-    return redis
-  }
-  return { allow, connect, user }
-}
+const setup = (): Users => usersOn(server.port, admin)
 
 const cases = kinds.flatMap(([kind, of]) => COMMANDS.map((command) => [kind, command, of] as const))
 
 test.each(cases)(
   'a %s is never held twice, and becomes free, without the right to %s',
   async (_, command, of) => {
-    const { allow, connect, user } = setup()
-    await allow()
-    const [limited, full] = [await connect(user), await connect()]
-    const name = randomUUID()
+    const users = setup()
+    await users.allow()
+    const [limited, full] = [users.limited(), users.full()]
+    const { name } = users
     const [here, there] = [of(limited, name), of(full, name)]
     const held = await here.held.acquire()
     const waiting = there.awaited.acquire({ wait: '10s' })
     await until('one waits', async () => (await there.waiting()) === 1)
     // A lease that another one gets later must not be mistaken for this one.
-    await allow(`-${command}`)
+    await users.allow(`-${command}`)
 
     const released = await held.release().then(
       () => true,
@@ -133,16 +116,16 @@ const LATER = COMMANDS.filter((command) => command !== 'set')
 test.each(LATER)(
   'what a permit used is free when its lease has ended, without the right to %s',
   async (command) => {
-    const { allow, connect, user } = setup()
-    await allow()
-    const [limited, full] = [await connect(user), await connect()]
+    const users = setup()
+    await users.allow()
+    const [limited, full] = [users.limited(), users.full()]
     const [name, limit] = [randomUUID(), 3]
     await full.semaphore(name, { limit, lease: '1m' }).acquire()
     const short = limited.semaphore(name, { limit, lease: '300ms' })
     for (let round = 0; round < limit; round += 1) {
-      await allow()
+      await users.allow()
       const permit = await short.acquire({ wait: '10s' })
-      await allow(`-${command}`)
+      await users.allow(`-${command}`)
       await permit.release().catch(() => undefined)
     }
 
@@ -157,16 +140,16 @@ test.each(LATER)(
 test.each(LATER)(
   'what is given back while others wait is not counted twice beside another permit, without the right to %s',
   async (command) => {
-    const { allow, connect, user } = setup()
-    await allow()
-    const [limited, full] = [await connect(user), await connect()]
-    const name = randomUUID()
+    const users = setup()
+    await users.allow()
+    const [limited, full] = [users.limited(), users.full()]
+    const { name } = users
     const of = (redis: Perilune) => redis.semaphore(name, { limit: 2, lease: LEASE })
     const beside = await of(full).acquire()
     const held = await of(limited).acquire()
     const waiting = of(full).acquire({ wait: '10s' })
     await until('one waits', async () => (await of(full).inspect()).waiting === 1)
-    await allow(`-${command}`)
+    await users.allow(`-${command}`)
     await held.release().catch(() => undefined)
     await (await waiting).release()
 
@@ -181,10 +164,10 @@ test.each(LATER)(
 test.each(COMMANDS)(
   'refused attempts leave the limit of a semaphore as it is, without the right to %s',
   async (command) => {
-    const { allow, connect, user } = setup()
-    await allow(`-${command}`)
-    const [limited, full] = [await connect(user), await connect()]
-    const name = randomUUID()
+    const users = setup()
+    await users.allow(`-${command}`)
+    const [limited, full] = [users.limited(), users.full()]
+    const { name } = users
     const of = (redis: Perilune) => redis.semaphore(name, { limit: 2, lease: '300ms' })
     const held = await of(full).acquire()
     for (let attempt = 0; attempt < 3; attempt += 1) {
@@ -203,15 +186,15 @@ test.each(COMMANDS)(
 )
 
 test.each(kinds)('a refused attempt at a %s that it waited for holds nothing', async (_, of) => {
-  const { allow, connect, user } = setup()
-  await allow()
-  const [limited, full] = [await connect(user), await connect()]
-  const name = randomUUID()
+  const users = setup()
+  await users.allow()
+  const [limited, full] = [users.limited(), users.full()]
+  const { name } = users
   const [here, there] = [of(limited, name, '1m'), of(full, name)]
   await of(full, name, '500ms').held.acquireDetached()
   const refused = here.awaited.acquire({ wait: '10s' }).catch((error: unknown) => error)
   await until('one waits', async () => (await there.waiting()) === 1)
-  await allow('-zrem')
+  await users.allow('-zrem')
 
   expect(await refused).toMatchObject({ code: 'forbidden' })
 
@@ -221,10 +204,10 @@ test.each(kinds)('a refused attempt at a %s that it waited for holds nothing', a
 })
 
 test('a ticket that no process may remove keeps a lock for no lease', async () => {
-  const { allow, connect, user } = setup()
-  await allow()
-  const [limited, other, full] = [await connect(user), await connect(user), await connect()]
-  const name = randomUUID()
+  const users = setup()
+  await users.allow()
+  const [limited, other, full] = [users.limited(), users.limited(), users.full()]
+  const { name } = users
   const [here, there] = [limited, other].map((redis) => redis.lock(name, { lease: '1m' })) as [Lock, Lock]
   // A process that knows the server's clock is granted the whole lease.
   await (await lockOf(other, randomUUID()).acquire()).release()
@@ -233,7 +216,7 @@ test('a ticket that no process may remove keeps a lock for no lease', async () =
   await until('one waits', async () => (await inLine(full, name)) === 1)
   const second = there.acquire({ wait: '10s' }).catch(() => null)
   await until('two wait', async () => (await inLine(full, name)) === 2)
-  await allow('-zrem')
+  await users.allow('-zrem')
   await held.release()
   await (await first)?.release()
 

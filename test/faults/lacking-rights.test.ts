@@ -1,13 +1,12 @@
 // A user who lacks one command harms no other: what is refused changes nothing, holds nothing, and loses no place in a
 // line. See also hand-over-rights.
 
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { type Duration, type Lease, type Perilune, perilune } from 'perilune'
-import { ioredis } from 'perilune/ioredis'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Duration, type Lease, type Perilune } from 'perilune'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../servers/ask.ts'
+import { type Users, usersOn } from '../rights-fixture.ts'
 import { type RedisServer, startRedis } from '../servers/redis.ts'
 
 const COMMANDS = [
@@ -35,23 +34,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** An instance of a user who may lose rights, and some of one who may do everything. */
-function setup() {
-  const user = `user-${randomUUID()}`
-  const allow = (...rules: string[]): Promise<unknown> =>
-    admin.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', '~*', '&*', '+@all', ...rules)
-  const connect = (username?: string): Perilune => {
-    const client = new Redis(server.port, username === undefined ? {} : { username, password: 'secret' })
-    const redis = perilune(ioredis(client), { namespace: 'lacking' })
-    onTestFinished(async () => {
-      await redis.close()
-      client.disconnect()
-    })
-    return redis
-  }
-  const name = randomUUID()
-  return { allow, limited: () => connect(user), full: () => connect(), name }
-}
+const setup = (): Users => usersOn(server.port, admin)
 
 const refused = (call: Promise<unknown>): Promise<boolean> =>
   call.then(
