@@ -195,7 +195,12 @@ export class Get<Value> {
   async #loadLocally(): Promise<Value> {
     const { runtime, terms, shared } = this.#source
     const resource = this.#source.resourceOf(this.#key)
-    const loading = shared.local.load(this.#key, this.#absent.loader, { terms, runtime, resource })
+    const loading = shared.local.load(this.#key, this.#absent.loader, {
+      terms,
+      runtime,
+      resource,
+      kind: this.#source.decoding.kind,
+    })
     const value = loading.value.then((loaded) => ({ value: loaded }))
     const got = await settledBy(value, this.#endsAt, this.#terms.signal).finally(() => loading.leave())
     if (got === null) throw this.#tooLate()
@@ -205,7 +210,7 @@ export class Get<Value> {
   /** Loads with the same name can be joined. */
   get #name(): string {
     const { tags } = this.#terms
-    return tags.length === 0 ? this.#key : [this.#key, ...tags].join('\0')
+    return [this.#source.decoding.kind, this.#key, ...tags].join('\0')
   }
 
   /** Only if a value exists: without one, the next get after a failure tries again. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { bytes, type CacheEvent, type CacheOptions, InvalidArgumentError } from 'perilune'
+import { bytes, type CacheEvent, type CacheOptions, InvalidArgumentError, jsonText } from 'perilune'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { type Process, type Setup, setup } from '../../test/cache-fixture.ts'
+import { instance } from '../../test/instance.ts'
 import { gate } from '../../test/once-fixture.ts'
 import type { Listener } from '../driver.ts'
 
@@ -350,6 +351,28 @@ test('callers may change the bytes that they get', async () => {
     one.fill(7)
     expect([...other, ...(entry?.value ?? [])]).toEqual([1, 2, 1, 2])
   }
+})
+
+test('handles with json and with jsonText get their own kind of value, also of one load', async () => {
+  const { redis, name } = instance()
+  const options = { ttl: '1h', l1: { ...HOUR, share: true } } as const
+  const values = redis.cache<{ n: number }>(name, options)
+  const texts = redis.cache<string>(name, { ...options, codec: jsonText })
+  const loading = async (): Promise<unknown[]> =>
+    Promise.all([values.get('a', () => ({ n: 1 })), texts.get('a', () => '{"n":1}')])
+
+  for (let n = 0; n < 10; n += 1) expect(await loading()).toEqual([{ n: 1 }, '{"n":1}'])
+})
+
+test('bytes that are given may be changed at once', async () => {
+  const { redis, name } = instance()
+  const cache = redis.cache<Uint8Array>(name, { codec: bytes })
+  const given = Uint8Array.of(1)
+  const setting = cache.set('a', given)
+  given.fill(2)
+  await setting
+
+  expect([...((await cache.getEntry('a'))?.value ?? [])]).toEqual([1])
 })
 
 test.each([true, false])('with share: %s gets of a copy return the same object, or not', async (share) => {

@@ -12,11 +12,14 @@ interface LocalTerms {
   readonly runtime: Runtime
   /** The name of the key in error messages. */
   readonly resource: string
+  /** How the value is decoded: only a load of this kind is joined. */
+  readonly kind: string
 }
 
 /** One load and its waiting callers. */
 class LocalLoad<Value> {
   readonly key: string
+  readonly kind: string
   readonly value: Promise<Value>
   readonly #run: () => Promise<Value>
   readonly #left: () => void
@@ -24,8 +27,9 @@ class LocalLoad<Value> {
   #waiting = 0
 
   /** `left`: called when no caller waits any more. */
-  constructor(key: string, run: () => Promise<Value>, left: () => void) {
+  constructor(key: string, kind: string, run: () => Promise<Value>, left: () => void) {
     this.key = key
+    this.kind = kind
     this.#run = run
     this.#left = left
     this.value = new Promise((resolve) => (this.#settle = resolve))
@@ -58,9 +62,10 @@ export class LocalLoads<Value> {
    */
   load(key: string, loader: Loader<Value>, terms: LocalTerms): Pick<LocalLoad<Value>, 'value' | 'leave'> {
     const joined = this.#underWay.get(key)
-    if (joined !== undefined) return joined.join()
+    if (joined?.kind === terms.kind) return joined.join()
     const load: LocalLoad<Value> = new LocalLoad(
       key,
+      terms.kind,
       () => runAlone(key, loader, terms),
       () => this.#giveUp(load),
     )

@@ -6,7 +6,7 @@ import { fail } from '../generated/cache.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
-import { type Codec, codecOr, jsonOf, sizeOfEncoded } from '../runtime/values/codec.ts'
+import { type Codec, codecOr, decodingOf, jsonOf, sizeOfEncoded } from '../runtime/values/codec.ts'
 import { checkName, unitPrefixes } from '../runtime/values/keys.ts'
 import { learnNotifyChannel } from '../runtime/waiting/notify-channel.ts'
 import { type Envelope, PAYLOAD } from './envelope.ts'
@@ -47,8 +47,8 @@ export class CacheSource<Value> {
   readonly shared: SharedState<Value>
   /** Null without a listener. */
   readonly emit: Emit | null
-  /** Its codec makes texts of bytes, and keeps none of them. */
-  readonly #readsText: boolean
+  /** How its codec decodes: handles of one name may have codecs of one name that decode differently. */
+  readonly decoding: { readonly kind: string; readonly keepsBytes: boolean }
   /** The prefix of the Redis keys of a key or a tag. */
   readonly #prefixOf: (key: string) => string
 
@@ -62,7 +62,7 @@ export class CacheSource<Value> {
     if (Buffer.byteLength(this.codec.name) > MAX_CODEC_BYTES) {
       throw new InvalidArgumentError('codec', `must have a name of at most ${MAX_CODEC_BYTES} bytes`)
     }
-    this.#readsText = this.codec.name === 'json' || this.codec.name === 'text'
+    this.decoding = decodingOf(this.codec)
     this.shared = SharedState.of<Value>(runtime, checkName('name', name))
     if (this.terms.l1 !== null) this.shared.openLevel(this.terms.l1, this.emit)
     this.#prefixOf = unitPrefixes(runtime.namespace, 'cache', name)
@@ -115,7 +115,7 @@ export class CacheSource<Value> {
     try {
       // A value may consist of the bytes, such as one of `bytes`: it is the caller's, and the payload is a copy in the
       // process, or that of another reader.
-      return this.codec.decode(this.#readsText ? payload : Buffer.from(payload))
+      return this.codec.decode(this.decoding.keepsBytes ? Buffer.from(payload) : payload)
     } catch (error) {
       this.emit?.({ kind: 'undecodable', key, error })
       return UNDECODABLE
@@ -125,7 +125,7 @@ export class CacheSource<Value> {
   /** Like `decode`, for a copy that this process keeps. */
   decodeCopy(key: string, envelope: Envelope): Decoded<Value> {
     const decode = (): Decoded<Value> => this.decode(key, envelope)
-    return this.shared.level?.limits.share ? envelope.decodedOnce(this.codec.name, decode) : decode()
+    return this.shared.level?.limits.share ? envelope.decodedOnce(this.decoding.kind, decode) : decode()
   }
 
   /** The current generations of these tags. */

@@ -29,12 +29,13 @@ function streamOf(chunks: Uint8Array[], reader: ReadableStreamDefaultReader<Uint
     async pull(controller) {
       const chunk = chunks.shift() ?? (await reader.read()).value
       if (chunk === undefined) controller.close()
-      else controller.enqueue(toBytes(chunk))
+      else controller.enqueue(typeof chunk === 'string' ? toBytes(chunk) : chunk)
     },
     cancel: (reason) => reader.cancel(reason),
   })
 }
 
+/** A copy: the source may fill its buffer again once it is asked for more. */
 function toBytes(chunk: Uint8Array | string): Uint8Array {
-  return typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+  return typeof chunk === 'string' ? Buffer.from(chunk) : Uint8Array.from(chunk)
 }

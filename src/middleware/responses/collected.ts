@@ -28,7 +28,8 @@ export class Collected {
     const bytes = toBytes(chunk, encoding)
     this.#size += bytes.byteLength
     if (this.isTooLarge) this.#chunks.length = 0
-    else this.#chunks.push(bytes)
+    // The handler may fill its buffer again once this is written.
+    else this.#chunks.push(Buffer.from(bytes))
   }
 }
 

@@ -64,8 +64,23 @@ export function jsonOf<Value>(argument: string): Codec<Value> {
   return {
     name: 'json',
     encode: (value) => toJson(argument, value),
-    decode: (bytes) => JSON.parse(bytes.toString('utf8')) as Value,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was stored under this name is of this type
+    decode: parseJson as (bytes: Buffer) => Value,
   }
+}
+
+function parseJson(bytes: Buffer): unknown {
+  return JSON.parse(bytes.toString('utf8'))
+}
+
+function toText(bytes: Buffer): string {
+  return bytes.toString('utf8')
+}
+
+/** How a codec decodes, beside its name: `json` and `jsonText` have one. */
+export function decodingOf<Value>({ name, decode }: Codec<Value>): { kind: string; keepsBytes: boolean } {
+  const makesText = (decode as unknown) === toText
+  return { kind: makesText ? `${name} text` : name, keepsBytes: !makesText && decode !== parseJson }
 }
 
 /**
@@ -94,7 +109,7 @@ function stringify(argument: string, value: unknown): string {
 export const jsonText: Codec<string> = {
   name: 'json',
   encode: (text) => text,
-  decode: (bytes) => bytes.toString('utf8'),
+  decode: toText,
 }
 
 /**
@@ -104,12 +119,12 @@ export const jsonText: Codec<string> = {
 export const text: Codec<string> = {
   name: 'text',
   encode: (value) => checkWellFormed('text', value),
-  decode: (bytes) => bytes.toString('utf8'),
+  decode: toText,
 }
 
-/** Unchanged bytes. */
+/** Unchanged bytes. Those that are given are copied: the caller may write into them before they are sent. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
-  encode: (value) => value,
+  encode: (value) => ((value as unknown) instanceof Uint8Array ? Buffer.from(value) : value),
   decode: (value) => value,
 }

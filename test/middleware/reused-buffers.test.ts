@@ -1,0 +1,100 @@
+// A handler that writes from one buffer, which it fills again once it is written: what is kept is what was sent.
+
+import { once as event } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import { serve } from '@hono/node-server'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import type { Cache, Once } from 'perilune'
+import * as forExpress from 'perilune/express'
+import * as forFastify from 'perilune/fastify'
+import * as forHono from 'perilune/hono'
+import type { KeptResponse, StoredResponse } from 'perilune/middleware'
+import { expect, onTestFinished, test } from 'vitest'
+import { instance } from '../instance.ts'
+
+interface Given {
+  readonly cache: Cache<KeptResponse>
+  readonly once: Once<StoredResponse>
+}
+
+const BODY = 'aaaabbbbcccc'
+const subject = (): string => 'ada'
+
+async function* parts(): AsyncGenerator<Buffer> {
+  const buffer = Buffer.alloc(4)
+  for (const word of ['aaaa', 'bbbb', 'cccc']) {
+    buffer.write(word)
+    yield buffer
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  buffer.fill('x')
+}
+
+// Express has no types of its own.
+interface ExpressApp extends RequestListener {
+  get(path: string, ...handlers: unknown[]): void
+  post(path: string, ...handlers: unknown[]): void
+}
+const express: () => ExpressApp = createRequire(import.meta.url)('express')
+
+async function withExpress({ cache, once }: Given): Promise<string> {
+  const app = express()
+  const handler = async (_: unknown, response: NodeJS.WritableStream): Promise<void> => {
+    for await (const part of parts())
+      await new Promise<void>((resolve) => response.write(part, () => resolve()))
+    response.end()
+  }
+  app.get('/', forExpress.responseCache(cache), handler)
+  app.post('/', forExpress.idempotency(once, { subject }), handler)
+  const server = createServer(app).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await event(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+async function withFastify({ cache, once }: Given): Promise<string> {
+  const app = fastify()
+  onTestFinished(() => app.close())
+  const handler = (_: unknown, reply: { send(body: Readable): unknown }): unknown =>
+    reply.send(Readable.from(parts()))
+  app.get('/', { ...forFastify.responseCache(cache) }, handler)
+  app.post('/', { ...forFastify.idempotency(once, { subject }) }, handler)
+  return app.listen({ port: 0, host: '127.0.0.1' })
+}
+
+async function withHono({ cache, once }: Given): Promise<string> {
+  const app = new Hono()
+  const handler = (): Response => {
+    const source = parts()
+    const pull = async (to: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+      const { value, done } = await source.next()
+      if (done === true) to.close()
+      else to.enqueue(value)
+    }
+    return new Response(new ReadableStream({ pull }, { highWaterMark: 0 }))
+  }
+  app.get('/', forHono.responseCache(cache), handler)
+  app.post('/', forHono.idempotency(once, { subject }), handler)
+  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
+  onTestFinished(() => void server.close())
+  await event(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test.each([
+  ['Express', withExpress],
+  ['Fastify', withFastify],
+  ['Hono', withHono],
+])('%s keeps the body that it has sent', async (_, start) => {
+  const { redis, name } = instance()
+  const url = await start({ cache: redis.cache(name, { ttl: '1m' }), once: redis.once(name) })
+  const get = async (): Promise<string> => (await fetch(url)).text()
+  const post = async (): Promise<string> =>
+    (await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' } })).text()
+
+  expect([await get(), await get(), await post(), await post()]).toEqual([BODY, BODY, BODY, BODY])
+})
