@@ -1,5 +1,7 @@
 // Work that may wait for a moment, done once for each name, however often it was asked for meanwhile.
 
+import { within } from './within.ts'
+
 const PAUSE_MS = 1000
 // More at a time are unlikely; the oldest are dropped.
 const MOST_NAMES = 10_000
@@ -8,6 +10,7 @@ export class Afterwards<Item> {
   readonly #work: (item: Item) => Promise<unknown>
   readonly #items = new Map<string, Item>()
   #timer: NodeJS.Timeout | null = null
+  #isClosed = false
 
   /** Errors of `work` are ignored. */
   constructor(work: (item: Item) => Promise<unknown>) {
@@ -24,12 +27,21 @@ export class Afterwards<Item> {
     this.#timer ??= setTimeout(() => void this.flush(), PAUSE_MS).unref()
   }
 
-  /** Does now what waits; resolves when it is done. */
+  /** Does now what waits, for at most so long, and nothing afterwards. */
+  async close(withinMs: number): Promise<void> {
+    await within(withinMs, this.flush())
+    this.#isClosed = true
+  }
+
+  /** Does now what waits, one after the other; resolves when it is done. */
   async flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     const items = [...this.#items.values()]
     this.#items.clear()
-    for (const item of items) await this.#work(item).catch(() => undefined)
+    for (const item of items) {
+      if (this.#isClosed) return
+      await this.#work(item).catch(() => undefined)
+    }
   }
 }

@@ -35,6 +35,8 @@ interface Begun extends KnownQueue {
   readonly place: Place
 }
 
+const CLOSING_MS = 1000
+
 export class KnownQueues {
   readonly #perilune: Perilune
   /** Null: it is not in the catalog. */
@@ -75,12 +77,15 @@ export class KnownQueues {
 
   /** After the request: the entries of the queues that it may have begun are looked at again. */
   confirmLater(request: FastifyRequest): void {
-    for (const begun of this.#begun.get(request) ?? []) this.#confirmations.add(begun.place.key, begun)
+    for (const begun of this.#begun.get(request) ?? []) {
+      // Another request may name another number of partitions.
+      this.#confirmations.add(`${begun.partitions} ${begun.place.key}`, begun)
+    }
   }
 
-  /** Looks at all of them now. */
+  /** Looks at all that is due, within a second: the service is closing, and Redis may be away. */
   close(): Promise<void> {
-    return this.#confirmations.flush()
+    return this.#confirmations.close(CLOSING_MS)
   }
 
   /** Removes the entries that the request has added, if it began no queue after all. */
@@ -150,7 +155,9 @@ export class KnownQueues {
   }
 
   async #confirm({ place, partitions }: Begun): Promise<void> {
-    if ((await this.#read(place)) !== null || !(await this.#isThere(place, partitions))) return
+    const known = await this.#read(place)
+    if (known?.partitions === partitions || !(await this.#isThere(place, partitions))) return
+    if (known !== null) await this.#remove(place)
     await this.#put(place, partitions)
   }
 

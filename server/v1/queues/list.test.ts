@@ -188,3 +188,17 @@ test('an entry of a queue that began with another number of partitions elsewhere
   expect((await call('POST', '/a/jobs', job)).status).toBe(201)
   expect(await names()).toEqual(['a', 'b'])
 })
+
+test('a queue that two requests begin at once with different numbers is listed', async () => {
+  const { call, names } = tenant()
+  const queues = Array.from({ length: 10 }, (_, at) => `q${at}`)
+  for (const name of queues) {
+    const [one, two] = await Promise.all([
+      call('POST', `/${name}/jobs?partitions=4`, job),
+      call('POST', `/${name}/jobs`, job, other),
+    ])
+    expect([one.status, two.status].toSorted()).toEqual([201, 400])
+  }
+
+  await expect.poll(names, { timeout: 10_000 }).toEqual(queues)
+})
