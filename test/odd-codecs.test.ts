@@ -1,6 +1,7 @@
 // A codec of a caller without types returns what is neither text nor bytes: the call is refused before anything is
 // written, with the name of its argument.
 
+import { runInNewContext } from 'node:vm'
 import { type Codec, InvalidArgumentError } from 'perilune'
 import { expect, test } from 'vitest'
 import { type Instance, instance } from './instance.ts'
@@ -35,4 +36,18 @@ test.each(Object.entries(calls))('%s', async (_, call) => {
 
   expect(error).toBeInstanceOf(InvalidArgumentError)
   expect(String(error)).toMatch(/must be encoded as text or bytes/)
+})
+
+test('bytes of another realm are bytes', async () => {
+  const { redis, name } = instance()
+  const foreign: Codec<number> = {
+    name: 'foreign',
+    encode: () => runInNewContext('Uint8Array.of(1, 2)') as Uint8Array,
+    decode: (bytes) => bytes.length,
+  }
+
+  await redis.cache(name, { codec: foreign }).set('a', 1)
+  await redis.feed(name, { codec: foreign }).append(1)
+
+  expect(await redis.cache(name, { codec: foreign }).get('a', () => 0)).toBe(2)
 })

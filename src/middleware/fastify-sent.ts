@@ -4,6 +4,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { isUint8Array } from 'node:util/types'
 import type { Headers as Lines } from './responses/answer.ts'
 import { type Bounded, readBounded } from './responses/bounded-body.ts'
 import type { KeepsResponses } from './responses/record-node-response.ts'
@@ -150,7 +151,8 @@ async function read(payload: unknown, maxBytes: number): Promise<[Uint8Array | n
     return [null, Readable.fromWeb(bounded.stream as NodeReadableStream)]
   }
   const bytes = toBytes(payload)
-  return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, payload]
+  const passedOn = isUint8Array(payload) ? bytes : payload
+  return [bytes !== null && bytes.byteLength <= maxBytes ? bytes : null, passedOn]
 }
 
 function isSendable(payload: unknown): boolean {
@@ -178,8 +180,9 @@ function isPipe(payload: unknown): payload is NodeJS.ReadableStream {
   return typeof payload === 'object' && payload !== null && 'pipe' in payload
 }
 
+/** A copy: by the time that they are sent, the handler may have written other bytes into its buffer. */
 function toBytes(payload: unknown): Uint8Array | null {
   if (payload === undefined || payload === null) return new Uint8Array()
   if (typeof payload === 'string') return Buffer.from(payload)
-  return payload instanceof Uint8Array ? payload : null
+  return isUint8Array(payload) ? Buffer.from(payload) : null
 }

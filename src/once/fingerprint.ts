@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isUint8Array } from 'node:util/types'
 import { checkText, checkWellFormed } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 
@@ -12,7 +13,7 @@ const MAX_FINGERPRINT_BYTES = 512
 export function fingerprintOf(...parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256')
   for (const part of parts) {
-    if (typeof part !== 'string' && !(part instanceof Uint8Array)) {
+    if (typeof part !== 'string' && !isUint8Array(part)) {
       throw new InvalidArgumentError('parts', 'must be strings or bytes')
     }
     const bytes = typeof part === 'string' ? Buffer.from(checkWellFormed('parts', part)) : part

@@ -1,5 +1,6 @@
 // Values of Next.js as JSON. Bytes, and maps of bytes, at their top level are stored separately, in base64.
 
+import { isMap as isAnyMap, isUint8Array } from 'node:util/types'
 import type { NextCacheControl, NextContext } from './next-context.ts'
 import type { TagTurn } from './next-turns.ts'
 
@@ -51,11 +52,11 @@ function tagsOf(value: object | null): readonly string[] {
 }
 
 function isBytes(field: unknown): field is Uint8Array {
-  return field instanceof Uint8Array
+  return isUint8Array(field)
 }
 
 function isMap(field: unknown): field is ReadonlyMap<string, Uint8Array> {
-  return field instanceof Map
+  return isAnyMap(field)
 }
 
 function isPlain(field: unknown): boolean {

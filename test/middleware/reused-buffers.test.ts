@@ -1,4 +1,5 @@
-// A handler that writes from one buffer, which it fills again once it is written: what is kept is what was sent.
+// Handlers that fill a buffer again: after it was written, or for the next request. What is kept is what was sent, and
+// each client gets its own.
 
 import { once as event } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -34,6 +35,15 @@ async function* parts(): AsyncGenerator<Buffer> {
   buffer.fill('x')
 }
 
+const shared = Buffer.alloc(8)
+
+/** One buffer for all answers, which is right where it is sent at once. */
+function answerFor(user: string): Buffer {
+  shared.fill(' ')
+  shared.write(user)
+  return shared
+}
+
 // Express has no types of its own.
 interface ExpressApp extends RequestListener {
   get(path: string, ...handlers: unknown[]): void
@@ -50,6 +60,13 @@ async function withExpress({ cache, once }: Given): Promise<string> {
   }
   app.get('/', forExpress.responseCache(cache), handler)
   app.post('/', forExpress.idempotency(once, { subject }), handler)
+  app.get(
+    '/user',
+    forExpress.responseCache(cache),
+    (request: { url: string }, response: NodeJS.WritableStream) => {
+      response.end(answerFor(request.url.slice(-2)))
+    },
+  )
   const server = createServer(app).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await event(server, 'listening')
@@ -63,6 +80,9 @@ async function withFastify({ cache, once }: Given): Promise<string> {
     reply.send(Readable.from(parts()))
   app.get('/', { ...forFastify.responseCache(cache) }, handler)
   app.post('/', { ...forFastify.idempotency(once, { subject }) }, handler)
+  app.get('/user', { ...forFastify.responseCache(cache) }, (request, reply) => {
+    void reply.send(answerFor(request.url.slice(-2)))
+  })
   return app.listen({ port: 0, host: '127.0.0.1' })
 }
 
@@ -97,4 +117,19 @@ test.each([
     (await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' } })).text()
 
   expect([await get(), await get(), await post(), await post()]).toEqual([BODY, BODY, BODY, BODY])
+})
+
+test.each([
+  ['Express', withExpress],
+  ['Fastify', withFastify],
+])('%s gives each client the answer to its own request', async (_, start) => {
+  const { redis, name } = instance()
+  const url = await start({ cache: redis.cache(name, { ttl: '1m' }), once: redis.once(name) })
+  const users = Array.from({ length: 20 }, (_unused, at) => `${at + 10}`)
+  const ask = async (user: string): Promise<string> =>
+    (await (await fetch(`${url}/user?${user}`)).text()).trim()
+
+  for (let round = 0; round < 2; round += 1) {
+    expect(await Promise.all(users.map(ask))).toEqual(users)
+  }
 })

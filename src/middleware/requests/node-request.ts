@@ -1,5 +1,6 @@
 // Common to Express and Fastify: requests whose body is parsed before the middleware runs.
 
+import { isUint8Array } from 'node:util/types'
 import { fingerprintOf } from '../../once/once.ts'
 import type { RequestIdentity } from '../policies/begun-for.ts'
 import { type IdempotencyOptions, type Incoming, subjectOf } from '../policies/idempotency.ts'
@@ -118,7 +119,7 @@ function bodyOf(request: ParsedRequest): string | Uint8Array {
   // The text of a JSON text is in quotes: `"5"` is not `5`.
   if (typeof body === 'string')
     return JSON_TYPE.test(headerOf(request, 'content-type') ?? '') ? JSON.stringify(body) : body
-  if (body instanceof Uint8Array) return body
+  if (isUint8Array(body)) return body
   if (!mayHaveContent(request) && (body === undefined || body === null)) return ''
   if (body === undefined) throw new TypeError(UNPARSED)
   return textOfParsed(body)

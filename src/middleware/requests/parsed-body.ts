@@ -1,5 +1,7 @@
 // A parsed body as text again: equal bytes parse to equal values, which give equal text.
 
+import { isUint8Array } from 'node:util/types'
+
 /**
  * Throws TypeError when JSON could give the same text for different bodies: a stream, a Map or an ArrayBuffer becomes
  * `{}`, or only its own fields.
@@ -46,7 +48,7 @@ function isCompleteInJson(body: unknown, look: { hasOddNumbers: boolean }): bool
 
 /** Whether the value defines its own JSON form, as dates and Node's buffers do. */
 function hasJsonForm(value: object): boolean {
-  return typeof (value as { toJSON?: unknown }).toJSON === 'function' || value instanceof Uint8Array
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function' || isUint8Array(value)
 }
 
 /** Whether the value is a plain object, of any realm. */

@@ -1,5 +1,7 @@
 // Collects the body of a Node response while its handler writes it.
 
+import { isUint8Array } from 'node:util/types'
+
 /** The bytes written so far, up to a size limit. */
 export class Collected {
   readonly #maxBytes: number
@@ -38,5 +40,5 @@ export function toBytes(chunk: unknown, encoding: unknown): Uint8Array {
   if (typeof chunk === 'string') {
     return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
   }
-  return chunk instanceof Uint8Array ? chunk : new Uint8Array()
+  return isUint8Array(chunk) ? chunk : new Uint8Array()
 }

@@ -7,6 +7,7 @@
 //     └─┘ Node rejects a write: its caller gets the error and can answer something else
 
 import type { ServerResponse } from 'node:http'
+import { isUint8Array } from 'node:util/types'
 import type { Headers } from './answer.ts'
 import { Collected, toBytes } from './collected.ts'
 import { freezeHead } from './frozen-head.ts'
@@ -137,11 +138,14 @@ class Recorder {
       return ended
     }
     this.#isEnded = true
-    this.#body.add(args)
+    // The handler may write into its buffer before the response has been stored.
+    const [chunk, ...rest] = args
+    const sent: Written = isUint8Array(chunk) ? [Buffer.from(chunk), ...rest] : args
+    this.#body.add(sent)
     const kept = this.#keep(true)
     const thaw = freeze(response)
     // An error for a chunk that cannot be sent no longer has a caller.
-    kept.then(() => this.#send(args, thaw())).catch((error: unknown) => response.destroy(error as Error))
+    kept.then(() => this.#send(sent, thaw())).catch((error: unknown) => response.destroy(error as Error))
     return response
   }
 
@@ -234,7 +238,7 @@ function isRefused(response: NodeResponse, [chunk, encoding]: Written, written: 
 }
 
 function isBytes(chunk: unknown): chunk is string | Uint8Array {
-  return typeof chunk === 'string' || chunk instanceof Uint8Array
+  return typeof chunk === 'string' || isUint8Array(chunk)
 }
 
 /** The state of a response after it was stored. */

@@ -1,3 +1,4 @@
+import { isUint8Array } from 'node:util/types'
 import { checkWellFormed } from './arguments.ts'
 import { InvalidArgumentError } from '../errors/errors.ts'
 
@@ -38,7 +39,7 @@ export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () =>
 
 /** Throws InvalidArgumentError if an encoded value is neither text nor bytes: the codec may be of a caller without types. */
 export function checkEncoded(argument: string, encoded: string | Uint8Array): string | Uint8Array {
-  if (typeof encoded === 'string' || (encoded as unknown) instanceof Uint8Array) return encoded
+  if (typeof encoded === 'string' || isUint8Array(encoded)) return encoded
   throw new InvalidArgumentError(
     argument,
     'must be encoded as text or bytes, but the codec returned something else',
@@ -125,6 +126,6 @@ export const text: Codec<string> = {
 /** Unchanged bytes. Those that are given are copied: the caller may write into them before they are sent. */
 export const bytes: Codec<Uint8Array> = {
   name: 'bytes',
-  encode: (value) => ((value as unknown) instanceof Uint8Array ? Buffer.from(value) : value),
+  encode: (value) => (isUint8Array(value) ? Buffer.from(value) : value),
   decode: (value) => value,
 }
