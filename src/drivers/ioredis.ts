@@ -24,6 +24,7 @@ import {
   targetOf,
   watch,
   writesAtOnce,
+  writing,
 } from './ioredis/client.ts'
 import { explain } from './ioredis/errors.ts'
 import { IoredisLines } from './ioredis/lines.ts'
@@ -178,8 +179,10 @@ class IoredisDriver implements Driver {
 
   #follow(key: string, send: () => Promise<unknown>, { node, waitsMs, bytes }: More = {}): Promise<Reply> {
     // Read before sending, because writing to a broken connection may end it.
-    const written = isCluster(this.#client) || writesAtOnce(this.#client)
-    return this.#pending.follow(send(), { key, written, node, waitsMs, bytes })
+    const isWritten = writing(this.#client)
+    const answer = send()
+    const written = isWritten()
+    return this.#pending.follow(answer, { key, written, node, waitsMs, bytes })
   }
 
   #failed(error: Error): void {

@@ -2,7 +2,11 @@
 // the first call of Perilune.
 
 import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { Redis as Lowest } from 'ioredis-lowest'
+import { perilune } from 'perilune'
 import * as newest from 'redis'
 import * as lowest from 'redis-lowest'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -239,4 +243,64 @@ test.each((await waysToOpen('singles')).filter(([name]) => name.includes('node-r
     expect(await untilAnswered(driver, callOf(WRITE, ['a'], ['after']))).toBe('written')
   },
   30_000,
+)
+
+/** Accepts two connections, is silent, and ends them; later ones lead to a server. Returns its port. */
+async function endsTwice(): Promise<number> {
+  const { port } = await ownServer()
+  let accepted = 0
+  const gate = createServer((socket) => {
+    socket.on('error', () => undefined)
+    accepted += 1
+    if (accepted <= 2) return void setTimeout(() => socket.destroy(), 300)
+    const onward = connect(port, HOST)
+    onward.on('error', () => undefined).on('close', () => socket.destroy())
+    socket.on('close', () => onward.destroy())
+    return void socket.pipe(onward).pipe(socket)
+  }).listen(0, HOST)
+  onTestFinished(() => void gate.close())
+  await once(gate, 'listening')
+  return (gate.address() as AddressInfo).port
+}
+
+const socketOf = (port: number) => ({ socket: { host: HOST, port, reconnectStrategy: 50 } })
+const clients: Readonly<Record<string, (port: number) => { driver: Driver; end(): void }>> = {
+  ioredis: (port) => ofIoredis(new Redis(port, { retryStrategy: () => 50 })),
+  'ioredis without a ready check': (port) =>
+    ofIoredis(new Redis(port, { retryStrategy: () => 50, enableReadyCheck: false })),
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of what is used here, both versions have the same
+  'the lowest ioredis': (port) =>
+    ofIoredis(new Lowest(port, { retryStrategy: () => 50 }) as unknown as Redis),
+  'node-redis': (port) => ofNodeRedis(newest.createClient(socketOf(port))),
+  'the lowest node-redis': (port) => ofNodeRedis(lowest.createClient(socketOf(port))),
+}
+
+function ofIoredis(client: Redis): { driver: Driver; end(): void } {
+  client.on('error', () => undefined)
+  return { driver: ioredis(client), end: () => client.disconnect() }
+}
+
+function ofNodeRedis(
+  client: ReturnType<typeof newest.createClient> | ReturnType<typeof lowest.createClient>,
+) {
+  client.on('error', () => undefined)
+  client.connect().catch(() => undefined)
+  return { driver: nodeRedis(client as never), end: () => client.destroy() }
+}
+
+// In the greeting: while the connection is open, and not ready.
+test.each(Object.entries(clients))(
+  '%s: a first call whose connection ends in the greeting is answered',
+  async (_, open) => {
+    const port = await endsTwice()
+    const { driver, end } = open(port)
+    const redis = perilune(driver, { namespace: 'early', deadline: '10s' })
+    onTestFinished(async () => {
+      await redis.close()
+      end()
+    })
+    await sleep(120)
+
+    expect(await redis.queue('q').enqueue('job', 1)).toMatchObject({ duplicate: false })
+  },
 )

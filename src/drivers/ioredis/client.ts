@@ -13,6 +13,16 @@ export function writesAtOnce(client: Redis): boolean {
 }
 
 /**
+ * Called before a command is sent: returns whether it was written, or might have been. A connection that is being
+ * greeted takes some commands at once, such as INFO, and ioredis forgets them when it is lost.
+ */
+export function writing(client: Redis | Cluster): () => boolean {
+  if (isCluster(client)) return () => true
+  const [atOnce, dueBefore] = [writesAtOnce(client), client.commandQueue?.length ?? 0]
+  return () => atOnce || (client.status === 'connect' && client.commandQueue.length > dueBefore)
+}
+
+/**
  * Gives up the runs of a connection when it closes, whatever ioredis does with them. `onChange` is called when the
  * client has connected, or uses other nodes. Returns a function that stops watching.
  */
