@@ -24,6 +24,11 @@ export interface ScriptCall {
   readonly args: readonly Argument[]
   /** `hash` sends EVALSHA; `source` sends EVAL, for a server that has forgotten the script. */
   readonly send: 'hash' | 'source'
+  /**
+   * `performance.now()` by which its caller has its answer, or an error: a client that keeps calls for a connection
+   * need not send it later. Default: the caller waits.
+   */
+  readonly by?: number
 }
 
 /** A plain read such as GET or MGET. The first argument is the key that decides the node. */

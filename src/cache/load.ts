@@ -182,9 +182,9 @@ export class Load<Value> implements Joinable<Value> {
   /** Events before the subscription are missed, so the election is asked again at once. */
   #listen(): Promise<Opening<Post>> {
     const { mailbox } = this.#source.runtime
-    const notifyChannel = learnNotifyChannel(this.#source.unitOf(this.#terms.key))
-    const open = async (): Promise<Post> => mailbox.expect((await notifyChannel).channel, this.#id)
-    return openWithin(open, this.#terms.endsAt - performance.now())
+    const unit = this.#source.unitOf(this.#terms.key)
+    const open = async (): Promise<Post> => mailbox.expect((await learnNotifyChannel(unit)).channel, this.#id)
+    return openWithin(mailbox.reopening, open, this.#terms.endsAt - performance.now())
   }
 }
 

@@ -91,7 +91,7 @@ class IoredisDriver implements Driver {
 
   run(call: ScriptCall): Promise<Reply> {
     const command = call.send === 'hash' ? 'evalsha' : 'eval'
-    return this.#send(command, scriptArguments(call), call.keys[0] ?? '', call.script.bytes)
+    return this.#send(command, scriptArguments(call), call.keys[0] ?? '', call.script.bytes, call.by)
   }
 
   runMany(calls: readonly ScriptCall[]): Promise<Reply>[] {
@@ -169,11 +169,11 @@ class IoredisDriver implements Driver {
     return this.#send(call.command.toUpperCase(), args, String(args[0] ?? ''), true)
   }
 
-  #send(command: string, args: WireArgument[], key: string, bytes: boolean): Promise<Reply> {
+  #send(command: string, args: WireArgument[], key: string, bytes: boolean, by?: number): Promise<Reply> {
     const refusal = this.#refusal(key)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    const send = (): Promise<unknown> => this.#callClient(command, args, bytes)
+    const send = (): Promise<unknown> => this.#callClient(command, args, bytes, by)
     return this.#follow(key, send, { bytes: bytesOf(args) })
   }
 

@@ -21,7 +21,7 @@ import {
 } from './node-redis/client.ts'
 import type { Connections } from './node-redis/connections.ts'
 import { explain } from './node-redis/errors.ts'
-import { AT_ONCE, QUEUED } from './node-redis/forms.ts'
+import { AT_ONCE, QUEUED, queued } from './node-redis/forms.ts'
 import { connectionsOf } from './node-redis/kinds.ts'
 import { NodeRedisLines } from './node-redis/lines.ts'
 import { listenTo } from './node-redis/silence.ts'
@@ -89,7 +89,7 @@ class NodeRedisDriver implements Driver {
   run(call: ScriptCall): Promise<Reply> {
     const args = scriptArguments(call)
     args.unshift(call.send === 'hash' ? 'EVALSHA' : 'EVAL')
-    return this.#send(args, call.keys[0], call.script.bytes ? 'bytes' : 'text')
+    return this.#send(args, call.keys[0], call.script.bytes ? 'bytes' : 'text', call.by)
   }
 
   runMany(calls: readonly ScriptCall[]): Promise<Reply>[] {
@@ -174,12 +174,17 @@ class NodeRedisDriver implements Driver {
     return this.#send([call.command, ...args], args[0], 'bytes')
   }
 
-  #send(args: WireArgument[], key: WireArgument | undefined, form: 'text' | 'bytes'): Promise<Reply> {
+  #send(
+    args: WireArgument[],
+    key: WireArgument | undefined,
+    form: 'text' | 'bytes',
+    by?: number,
+  ): Promise<Reply> {
     const name = String(key ?? '')
     const refusal = this.#refusal(name)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     const { writesAtOnce } = this.#connections
-    const answer = this.#connections.send(key, args, this.#forms[form])
+    const answer = this.#connections.send(key, args, writesAtOnce ? AT_ONCE[form] : queued(form, by))
     return this.#pending.follow(answer, {
       key: name,
       written: writesAtOnce,

@@ -3,8 +3,13 @@
 import type { Cluster, Command, Redis } from 'ioredis'
 import type { WireArgument } from '../wire/wire.ts'
 
-/** Sends a command as `call` of ioredis does, or as `callBuffer`. */
-export type SendCommand = (command: string, args: WireArgument[], bytes: boolean) => Promise<unknown>
+/** Sends a command as `call` of ioredis does, or as `callBuffer`. `by`: as in ScriptCall. */
+export type SendCommand = (
+  command: string,
+  args: WireArgument[],
+  bytes: boolean,
+  by?: number,
+) => Promise<unknown>
 
 /** Also marks our commands. */
 const ignored = (): void => undefined
@@ -19,17 +24,20 @@ const ignored = (): void => undefined
  */
 export function senderOf(client: Redis | Cluster): SendCommand {
   let texts: string[] = []
+  let endsBy: number | undefined
   const own = {
     options: { ...client.options, enableAutoPipelining: false },
     sendCommand(command: Command): unknown {
       if (texts.length > 0) command.args = texts
       command.setTimeout = ignored
-      if (client.isCluster || client.status !== 'ready') expire(command)
+      if (client.isCluster) return sendInCluster(client as Cluster, command, endsBy)
+      if (client.status !== 'ready') expire(command, endsBy, ignored)
       return client.sendCommand(command)
     },
   }
   const caller: Pick<Redis, 'call' | 'callBuffer'> = Object.setPrototypeOf(own, client)
-  return (command, args, bytes) => {
+  return (command, args, bytes, by) => {
+    endsBy = by
     const areTexts = args.every((arg) => typeof arg === 'string')
     texts = areTexts ? args : []
     const now = areTexts ? [] : args
@@ -37,21 +45,47 @@ export function senderOf(client: Redis | Cluster): SendCommand {
   }
 }
 
-/** A call ends within nine minutes, and the server remembers it for ten: after that it would happen twice. */
-const LONGEST_KEPT_MS = 540_000
+/** For commands without an end of their own. */
+const LONGEST_KEPT_MS = 60_000
+/** After its end a stalled process may still send a call; and clocks may be set. */
+const GRACE_MS = 1000
+const WALL_GRACE_MS = 30_000
 
-/** When it has waited for so long in the client, PING is sent in its place: its caller has its answer. */
-function expire(command: Command): void {
-  const [at, wallAt] = [performance.now(), Date.now()]
+/**
+ * Where it has waited in the client for longer than its caller, PING is sent in its place. Otherwise it might happen
+ * after the server has forgotten that it happened already.
+ */
+function expire(command: Command, endsBy: number | undefined, onWrite: () => void): void {
+  const by = endsBy ?? performance.now() + LONGEST_KEPT_MS
+  // The monotonic clock omits the time in which the machine was suspended.
+  const byWall = Date.now() + by - performance.now()
   const toWritable = command.toWritable.bind(command)
   command.toWritable = (socket) => {
-    // The monotonic clock omits the time in which the machine was suspended.
-    if (Math.max(performance.now() - at, Date.now() - wallAt) > LONGEST_KEPT_MS) {
+    onWrite()
+    if (performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS) {
       command.name = 'ping'
       command.args = []
     }
     return toWritable(socket)
   }
+}
+
+/** A cluster would send a command again whose connection is lost, also one that has been written. */
+function sendInCluster(cluster: Cluster, command: Command, endsBy: number | undefined): unknown {
+  let isWritten = false
+  expire(command, endsBy, () => {
+    isWritten = true
+  })
+  const { reject } = command
+  const sending = cluster.sendCommand(command)
+  // Redirections and errors of the server: the command did not happen.
+  const { reject: sendAgain } = command
+  command.reject = (error) => (isWritten && isClosed(error) ? reject : sendAgain).call(command, error)
+  return sending
+}
+
+function isClosed(error: Error): boolean {
+  return error.message === 'Connection is closed.'
 }
 
 /** The part of the client that names what it will send again. */

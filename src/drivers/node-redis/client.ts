@@ -6,7 +6,7 @@ import type { WireArgument } from '../wire/wire.ts'
 
 export interface SendOptions {
   typeMapping?: object
-  timeout?: undefined
+  timeout?: number | undefined
 }
 
 /** Common to all kinds of clients. */
@@ -74,10 +74,10 @@ export interface SentinelClient extends Emitter {
   readonly isOpen: boolean
   sendCommand(isReadonly: boolean | undefined, args: WireArgument[], options?: object): Promise<unknown>
   getSentinelNode(): unknown
-  _execute(
+  _execute<Result>(
     isReadonly: boolean | undefined,
-    use: (client: NodeClient) => Promise<NodeClient>,
-  ): Promise<NodeClient>
+    use: (client: NodeClient) => Promise<Result>,
+  ): Promise<Result>
 }
 
 /** Equal for a client and its views (`withTypeMapping`, `withCommandOptions`), which share its connections. */

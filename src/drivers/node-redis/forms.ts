@@ -13,6 +13,14 @@ export const AT_ONCE: Record<'text' | 'bytes', SendOptions> = {
   text: { typeMapping: TEXT, timeout: undefined },
   bytes: { typeMapping: BYTES, timeout: undefined },
 }
+const LONGEST_MS = 540_000
+
+/** `by`: as in ScriptCall. Without it the client's own limit applies. */
+export function queued(form: 'text' | 'bytes', by: number | undefined): SendOptions {
+  if (by === undefined) return QUEUED[form]
+  return { ...QUEUED[form], timeout: Math.min(Math.max(1, Math.ceil(by - performance.now())), LONGEST_MS) }
+}
+
 export const QUEUED: Record<'text' | 'bytes', SendOptions> = {
   text: { typeMapping: TEXT },
   bytes: { typeMapping: BYTES },

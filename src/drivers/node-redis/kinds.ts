@@ -9,8 +9,10 @@ import {
   sharedBy,
   type SentinelClient,
 } from './client.ts'
+import { ConnectionLostError } from '../../driver.ts'
 import { ClusterConnections } from './cluster.ts'
 import { type Connections, listen } from './connections.ts'
+import { explain } from './errors.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
 import { isRefusal, isReplica } from '../wire/primary-search.ts'
 import type { WireArgument } from '../wire/wire.ts'
@@ -146,7 +148,16 @@ class SentinelConnections implements Connections {
   }
 
   send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
-    return this.#client.sendCommand(false, args, options)
+    let lost: Error | null = null
+    // node-redis would send again what may have happened. After an answer such as READONLY it may: nothing happened.
+    return this.#client._execute(false, async (client) => {
+      if (lost !== null) throw lost
+      return client.sendCommand(args, options).catch((error: Error) => {
+        const explained = explain(error, { written: true })
+        if (explained instanceof ConnectionLostError && explained.sent) lost = error
+        throw error
+      })
+    })
   }
 
   masters(): Promise<NodeClient>[] {

@@ -136,7 +136,8 @@ export class JobClaims {
     const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)
-    return openWithin(() => listenOn(channels, this.#first.unit.runtime.mailbox, id), leftMs, signal)
+    const { mailbox } = this.#first.unit.runtime
+    return openWithin(mailbox.reopening, () => listenOn(channels, mailbox, id), leftMs, signal)
   }
 
   /** Throws InvalidArgumentError. */

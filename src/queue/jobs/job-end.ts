@@ -118,6 +118,7 @@ async function hearTogether(
   signal: AbortSignal | undefined,
 ): Promise<Opening<SharedPost>> {
   const { channel } = await learnNotifyChannel(unit)
-  const open = () => unit.runtime.mailbox.expectShared(channel, `${unit.prefix} ${number}`)
-  return openWithin(open, endsAt - performance.now(), signal)
+  const { mailbox } = unit.runtime
+  const open = () => mailbox.expectShared(channel, `${unit.prefix} ${number}`)
+  return openWithin(mailbox.reopening, open, endsAt - performance.now(), signal)
 }

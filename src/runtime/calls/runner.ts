@@ -42,13 +42,14 @@ export class Runner implements Runs {
   /** Runs one operation. Rejects with a PeriluneError, at the latest at its deadline. */
   run<A, R>(operation: Operation<A, R>, keys: readonly string[], args: A, trace: Trace = {}): Promise<R> {
     if (this.#state !== 'open' && !this.#mayStillRun(trace)) return Promise.reject(closed())
+    const by = trace.by ?? performance.now() + this.deadlineMs
     const call: ScriptCall = {
       script: operation.script,
       keys,
       args: operation.encode(args),
       send: 'hash',
+      by,
     }
-    const by = trace.by ?? performance.now() + this.deadlineMs
     return new Promise<R>((resolve, reject) => {
       new Run<A, R>(this, operation, call, { by, trace, resolve, reject }).attempt()
     })

@@ -25,7 +25,8 @@ export class Server {
 
   /** Asks once; concurrent callers share one question. After a failure the next caller asks again. */
   ask(): Promise<ServerInfo> {
-    this.#asking ??= this.#driver
+    if (this.#asking !== null) return this.#asking
+    const question = this.#driver
       .info()
       .catch((error: unknown) => {
         if (isForbidden(error)) return UNKNOWN
@@ -35,10 +36,14 @@ export class Server {
         this.#info = info
         return info
       })
-      .finally(() => {
-        this.#asking = null
-      })
-    return this.#asking
+      .finally(() => this.forget(question))
+    this.#asking = question
+    return question
+  }
+
+  /** The next caller asks again, although this question has no answer: the client may have forgotten it. */
+  forget(question: Promise<ServerInfo>): void {
+    if (this.#asking === question) this.#asking = null
   }
 }
 
@@ -51,9 +56,11 @@ export async function askInTime(server: Server, runner: Runner, deadlineMs: numb
   const { deadlines, driver } = runner
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, 250)) {
     if (runner.closed) throw closed()
+    const question = server.ask()
     try {
-      return await inTime(server.ask(), endsAt, deadlines, driver)
+      return await inTime(question, endsAt, deadlines, driver)
     } catch (error) {
+      server.forget(question)
       if (runner.closed) throw closed()
       const cause = error instanceof Error ? error.cause : undefined
       const reply = cause instanceof ServerReplyError ? cause : null

@@ -9,6 +9,7 @@ import { ServerClock } from '../time/server-clock.ts'
 import { Sleeper } from '../time/sleeper.ts'
 import { Abandoned } from './abandoned.ts'
 import type { Ear } from './ear.ts'
+import { Reopening } from './open-within.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 import { Standers } from './standers.ts'
 
@@ -30,6 +31,8 @@ export class Mailbox {
   readonly clock: ServerClock = new ServerClock()
   /** Attempts that wait in line. */
   readonly standers: Standers = new Standers()
+  /** Of all waiters, whatever they listen to. */
+  readonly reopening: Reopening = new Reopening()
   /** Attempts that are over, for which letters may still arrive. */
   readonly abandoned: Abandoned = new Abandoned()
 

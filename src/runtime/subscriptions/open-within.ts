@@ -5,9 +5,9 @@ import { within } from '../time/in-time.ts'
 /** Waiters that cannot listen by then continue without: free resources should not wait for a subscription. */
 const OPENING_MS = 1000
 
-/** The pauses before it is opened again, while it is refused: the server may be down, or listening forbidden. */
+/** The pauses after refusals: the server may be down, or listening forbidden. */
 const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 30_000
+const LONGEST_PAUSE_MS = 10_000
 
 /** A subscription that may open late. */
 export interface Opening<Opened> {
@@ -19,21 +19,47 @@ export interface Opening<Opened> {
 
 type Open<Opened> = () => Promise<Opened>
 
+/** When a subscription that was refused is opened again: one of all waiters tries, and its success lets all others. */
+export class Reopening {
+  #pauseMs = FIRST_PAUSE_MS
+  #againAt = -Infinity
+
+  /** True for one caller after each pause. */
+  isDue(): boolean {
+    const now = performance.now()
+    if (now < this.#againAt) return false
+    if (this.#pauseMs > FIRST_PAUSE_MS) this.#againAt = now + this.#pauseMs
+    return true
+  }
+
+  refused(): void {
+    // Many processes may have been refused at once.
+    this.#againAt = performance.now() + this.#pauseMs * (0.5 + Math.random())
+    this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+  }
+
+  opened(): void {
+    this.#pauseMs = FIRST_PAUSE_MS
+    this.#againAt = -Infinity
+  }
+}
+
 class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened> {
   readonly #open: Open<Opened>
   readonly first: Promise<unknown>
   #opened: Opened | null = null
   #isClosed = false
-  #pauseMs = FIRST_PAUSE_MS
-  #againAt = Infinity
+  #wasRefused = false
+  readonly #reopening: Reopening
 
-  constructor(open: Open<Opened>) {
+  constructor(open: Open<Opened>, reopening: Reopening) {
     this.#open = open
+    this.#reopening = reopening
     this.first = this.#begin()
   }
 
   get now(): Opened | null {
-    if (performance.now() >= this.#againAt) void this.#begin()
+    if (this.#wasRefused && this.#reopening.isDue()) void this.#begin()
     return this.#opened
   }
 
@@ -44,17 +70,18 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
 
   /** Does not reject. */
   #begin(): Promise<unknown> {
-    this.#againAt = Infinity
+    this.#wasRefused = false
     return this.#open().then(
       (opened) => this.#come(opened),
       () => {
-        this.#againAt = performance.now() + this.#pauseMs
-        this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
+        this.#wasRefused = true
+        this.#reopening.refused()
       },
     )
   }
 
   #come(opened: Opened): void {
+    this.#reopening.opened()
     if (this.#isClosed) opened.close()
     else this.#opened = opened
   }
@@ -65,11 +92,12 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
  * after a refusal. Rejects with the signal's reason; a subscription that opens after that is closed.
  */
 export async function openWithin<Opened extends { close(): unknown }>(
+  reopening: Reopening,
   open: Open<Opened>,
   ms: number,
   signal?: AbortSignal,
 ): Promise<Opening<Opened>> {
-  const late = new LateOpening(open)
+  const late = new LateOpening(open, reopening)
   try {
     await within(late.first, Math.min(ms, OPENING_MS), signal)
   } catch {

@@ -39,8 +39,7 @@ async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promi
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
   const { mailbox, signal, deadlines, line } = terms
-  const channel = terms.channel()
-  const opening = postNow(channel, terms, id) ?? (await openPost(channel, terms, id))
+  const opening = postNow(terms, id) ?? (await openPost(terms, id))
   const waiter = new Waiter(attempts, id, { mailbox, opening, endsAt, signal, deadlines, line })
   try {
     return await waiter.wait()
@@ -73,12 +72,15 @@ async function tryOnce(
 }
 
 /** Null when the process has to subscribe first. */
-function postNow(channel: string | Promise<string>, terms: LineTerms, id: string): Opening<Post> | null {
+function postNow(terms: LineTerms, id: string): Opening<Post> | null {
+  const channel = terms.channel()
+  if (typeof channel !== 'string') channel.catch(() => undefined) // asked again by what opens
   const post = typeof channel === 'string' ? terms.mailbox.expectNow(channel, id) : null
   return post && { now: post, close: () => post.close() }
 }
 
-function openPost(channel: string | Promise<string>, terms: LineTerms, id: string): Promise<Opening<Post>> {
-  const open = async (): Promise<Post> => terms.mailbox.expect(await channel, id)
-  return openWithin(open, terms.waitMs, terms.signal)
+function openPost(terms: LineTerms, id: string): Promise<Opening<Post>> {
+  const { mailbox } = terms
+  const open = async (): Promise<Post> => mailbox.expect(await terms.channel(), id)
+  return openWithin(mailbox.reopening, open, terms.waitMs, terms.signal)
 }
