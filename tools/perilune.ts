@@ -25,6 +25,11 @@ generate compiles DIR/<structure>/<operation>.lua into FILE, a TypeScript module
 How such a folder is written: docs/guides/write-your-own-script.md of the repository of Perilune.
 `
 
+// The reader of a pipe may end before it has read all, as `head` does: the exit code stays what was found.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 const PACKAGE = join(import.meta.dirname, '..')
 
 function run(args: string[]): string {

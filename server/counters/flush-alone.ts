@@ -145,5 +145,7 @@ function isEnd(error: unknown): boolean {
 function isPassing(error: unknown): boolean {
   if (error instanceof SinkError) return error.isPassing
   if (error instanceof AmbiguousError) return true
-  return error instanceof DriverError && (error.code === 'unreachable' || error.code === 'busy')
+  return error instanceof DriverError && PASSING.has(error.code)
 }
+
+const PASSING: ReadonlySet<string> = new Set(['unreachable', 'busy', 'store-read-only', 'overloaded'])

@@ -1,8 +1,11 @@
 // Counters whose database went back to an old copy, was replaced, or refuses rows.
+import Database from 'libsql'
 import { perilune, RefusedError, SinkError } from 'perilune'
 import { ioredis } from 'perilune/ioredis'
+import { sqlite } from 'perilune/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { setup } from '../../test/counters-fixture.ts'
+import { instance } from '../../test/instance.ts'
 import { counting } from '../../test/counting-driver.ts'
 import type { Sink } from './sink.ts'
 import type { Loss } from './source.ts'
@@ -21,6 +24,29 @@ async function until(ready: () => boolean | Promise<boolean>): Promise<void> {
 function placed(sink: Sink, location: string): Sink {
   return Object.assign(Object.create(sink) as Sink, { location: () => Promise.resolve(location) })
 }
+
+test('handles of one name load each from its own database, also at the same moment', async () => {
+  const { redis, name } = instance()
+  const database = new Database(':memory:')
+  const open = (table: string, missing: 'create' | 'refuse') =>
+    redis.counters(name, { sink: sqlite(database, { table, value: 'votes', missing }), fsyncGrace: '0s' })
+  for (const table of ['items', 'others'])
+    database.exec(`CREATE TABLE ${table} (id INTEGER PRIMARY KEY, votes INTEGER NOT NULL DEFAULT 0)`)
+  const creating = open('items', 'create')
+  await creating.get(1)
+
+  const [one, two, three] = await Promise.allSettled([
+    creating.increment(2),
+    open('items', 'refuse').increment(3),
+    open('others', 'create').increment(4),
+  ])
+
+  expect(one.status).toBe('fulfilled')
+  expect([two, three]).toMatchObject([
+    { reason: { code: 'unknown-counter' } },
+    { reason: { code: 'sink-misconfigured' } },
+  ])
+})
 
 describe('counters', () => {
   test('are loaded and continue where the database came back with an old copy, though nothing is pending', async () => {

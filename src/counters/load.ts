@@ -2,6 +2,7 @@
 // that are not flushed. So they are right even while a flush is half done. The ledger numbers batches within an epoch,
 // which a process leaves for a new one if SQL or Redis came back with an old copy, or Redis has lost everything.
 
+import { batchNameOf } from './batch-name.ts'
 import { begin, inspect, load } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
 import { AmbiguousError, DriverError, type InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -50,7 +51,7 @@ export async function loadOne(
 ): Promise<string> {
   const { runtime } = source
   const batcher = runtime.batcher<string, Loaded>(
-    `${partition.unit.prefix} load ${source.sink.name}`,
+    batchNameOf(`${partition.unit.prefix} load`, source.sink),
     BATCHES,
     (ids, by) => apartFromInvalid(ids, (some) => loadMany(source, partition, some, by)),
   )

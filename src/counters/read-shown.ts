@@ -1,6 +1,7 @@
 // Values as they are shown: from Redis, and from SQL if Redis lacks them. Concurrent reads of the same values share one
 // query.
 
+import { batchNameOf } from './batch-name.ts'
 import { showAbsent, shown } from '../generated/counters.ts'
 import type { BatchTerms } from '../runtime/calls/batcher.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -51,7 +52,7 @@ async function readPage(
   // A span without data would never end, and later reads would reuse this handle.
   const fillOne = (id: string): Promise<Filled> =>
     board.runtime
-      .batcher<string, Filled>(`${partition.prefix} fill ${board.counts.name}`, BATCHES, (items, by) =>
+      .batcher<string, Filled>(batchNameOf(`${partition.prefix} fill`, board.counts), BATCHES, (items, by) =>
         apartFromInvalid(items, (some) => fill(board, partition, some, by)),
       )
       .addOne(id, id.length)
