@@ -1,8 +1,7 @@
 // Checks the arguments of generated modules before anything is sent: at run time there are no types, and a missing
 // argument would reach the script as the text `undefined`.
 
-import { isUint8Array } from 'node:util/types'
-import { checkOptions } from '../runtime/values/arguments.ts'
+import { checkOptions, isBytes } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
 import type { Operation } from '../runtime/calls/operation.ts'
 
@@ -65,7 +64,7 @@ const CHECKS: Record<FieldType, readonly [wanted: string, holds: (value: unknown
     'a string of valid Unicode',
     (value) => typeof value === 'string' && !/[\ud800-\udfff]/u.test(value),
   ],
-  bytes: ['a string or bytes', (value) => typeof value === 'string' || isUint8Array(value)],
+  bytes: ['a string or bytes', (value) => typeof value === 'string' || isBytes(value)],
   flag: ['true or false', (value) => typeof value === 'boolean'],
 }
 

@@ -99,7 +99,7 @@ describe('Sentinels', () => {
       expect(await countOfLost(driver, [proxy], name)).toBe('1')
     } finally {
       await driver.close()
-      end()
+      await end()
     }
   })
 })

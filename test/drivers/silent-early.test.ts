@@ -285,7 +285,7 @@ function ofNodeRedis(
 ) {
   client.on('error', () => undefined)
   client.connect().catch(() => undefined)
-  return { driver: nodeRedis(client as never), end: () => client.destroy() }
+  return { driver: nodeRedis(client), end: () => client.destroy() }
 }
 
 // In the greeting: while the connection is open, and not ready.

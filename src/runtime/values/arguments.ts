@@ -1,11 +1,15 @@
 // Checks of callers' arguments. Each throws InvalidArgumentError with the argument's name and the expected value,
 // before anything is sent.
 
+import { isUint8Array } from 'node:util/types'
 import { InvalidArgumentError } from '../errors/errors.ts'
 
 // oxlint-disable-next-line no-control-regex -- the pattern must match control characters
 const CONTROL = /[\u0000-\u001f\u007f]/
 const ASCII = /^[\u0020-\u007e]+$/
+
+/** Whether a value is a Uint8Array, also of another realm. */
+export const isBytes: (value: unknown) => value is Uint8Array = isUint8Array
 
 /** A whole number within bounds, both included. */
 export function checkInteger(argument: string, value: unknown, min: number, max: number): number {
