@@ -21,10 +21,10 @@ import {
   ownerOf,
   readiness,
   searchOf,
+  takenBy,
   targetOf,
   watch,
   writesAtOnce,
-  writing,
 } from './ioredis/client.ts'
 import { explain } from './ioredis/errors.ts'
 import { IoredisLines } from './ioredis/lines.ts'
@@ -178,10 +178,12 @@ class IoredisDriver implements Driver {
   }
 
   #follow(key: string, send: () => Promise<unknown>, { node, waitsMs, bytes }: More = {}): Promise<Reply> {
+    const client = this.#client
     // Read before sending, because writing to a broken connection may end it.
-    const isWritten = writing(this.#client)
+    const atOnce = isCluster(client) || writesAtOnce(client)
+    const before = atOnce ? 0 : takenBy(client)
     const answer = send()
-    const written = isWritten()
+    const written = atOnce || takenBy(client) > before
     return this.#pending.follow(answer, { key, written, node, waitsMs, bytes })
   }
 

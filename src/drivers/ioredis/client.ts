@@ -13,13 +13,11 @@ export function writesAtOnce(client: Redis): boolean {
 }
 
 /**
- * Called before a command is sent: returns whether it was written, or might have been. A connection that is being
- * greeted takes some commands at once, such as INFO, and ioredis forgets them when it is lost.
+ * How many commands a connection has taken that is being greeted: it takes some at once, such as INFO, and ioredis
+ * forgets them when it is lost.
  */
-export function writing(client: Redis | Cluster): () => boolean {
-  if (isCluster(client)) return () => true
-  const [atOnce, dueBefore] = [writesAtOnce(client), client.commandQueue?.length ?? 0]
-  return () => atOnce || (client.status === 'connect' && client.commandQueue.length > dueBefore)
+export function takenBy(client: Redis): number {
+  return client.status === 'connect' ? client.commandQueue.length : 0
 }
 
 /**
