@@ -58,8 +58,11 @@ export class ExclusiveSide implements LockSide {
     return kind.name === this.kind.name
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
-    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+  async attempt(
+    id: string,
+    { waits, listens, confirms = false, trace = {} }: AttemptHow,
+  ): Promise<LineStanding> {
+    if (this.#unit.runtime.server.info === null) await this.#unit.learnFor(trace)
     const { holder, leaseMs, barging } = this.#terms
     const { channel, sharded, counted } = this.#unit.notifyChannel
     const claimMs = CLAIM_MS
@@ -89,7 +92,7 @@ export class ExclusiveSide implements LockSide {
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    if (this.#unit.runtime.server.info === null) await this.#unit.learnFor(trace)
     const { channel, sharded, counted } = this.#unit.notifyChannel
     const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
     const answer = await this.#unit.run(release, args, trace)
@@ -123,9 +126,12 @@ export class SharedSide implements LockSide {
     return true
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
+  async attempt(
+    id: string,
+    { waits, listens, confirms = false, trace = {} }: AttemptHow,
+  ): Promise<LineStanding> {
     const { holder, leaseMs } = this.#terms
-    const notifyChannel = await learnNotifyChannel(this.#unit)
+    const notifyChannel = await learnNotifyChannel(this.#unit, trace)
     const asked = { id, waits, listens, confirms, holder, leaseMs, claimMs: CLAIM_MS, ...notifyChannel }
     const answer = await this.#unit.run(acquireShared, asked, trace)
     if (answer.status !== 'granted' && answer.more) await serveOthers(this.#unit)
@@ -141,7 +147,7 @@ export class SharedSide implements LockSide {
   }
 
   async release(token: number, trace: Trace): Promise<boolean> {
-    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
+    const args = { token: String(token), claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit, trace)) }
     const answer = await this.#unit.run(releaseShared, args, trace)
     if (answer.status === 'lost') return false
     if (answer.more) await serveOthers(this.#unit)

@@ -112,12 +112,12 @@ export class LockSet {
   async #takeAtOnce(signal?: AbortSignal): Promise<AllLeases | { awaitedAt: number } | null> {
     const { runner, mailbox } = this.#runtime
     const [{ unit, terms }] = this.#locks as [Lock]
-    await unlessAborted(unit.learn(), signal)
+    const trace: Trace = {}
+    await unlessAborted(unit.learnFor(trace), signal)
     const states = this.#locks.map((lock) => `${lock.unit.beginning}state`)
     const askedAt = askingAt()
     const { holder, leaseMs } = terms
     const id = mailbox.newId()
-    const trace: Trace = {}
     const asking = runner.run(acquireAll, states, { id, holder, leaseMs }, trace)
     const giveUp = (): void => abandon(this.#attempts, id, mailbox, { asking, trace })
     const answer = await unlessAborted(asking, signal).catch((error: unknown) => {

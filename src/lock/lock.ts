@@ -1,6 +1,7 @@
 import { clear } from '../generated/lock.ts'
 import { checkFunction, checkOptions } from '../runtime/values/arguments.ts'
 import { InvalidArgumentError, WaitTimeoutError } from '../runtime/errors/errors.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import type { Grant } from '../runtime/keeper/grant.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/leases/kept-lease.ts'
 import { checkName } from '../runtime/values/keys.ts'
@@ -179,9 +180,10 @@ export class Lock extends LockAccess {
    * instance is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
    */
   async clear(): Promise<boolean> {
-    const { channel, sharded } = await learnNotifyChannel(this.unit)
+    const trace: Trace = {}
+    const { channel, sharded } = await learnNotifyChannel(this.unit, trace)
     const { keeper } = this.unit.runtime
-    const clearIt = () => this.unit.run(clear, { channel, sharded })
+    const clearIt = () => this.unit.run(clear, { channel, sharded }, trace)
     const { existed } = await keeper.clearing(this.unit.beginning, clearIt)
     return existed
   }

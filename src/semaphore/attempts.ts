@@ -33,7 +33,7 @@ export class Permits {
 
   /** False when the server no longer knows the permit. */
   async release(token: number, trace: Trace): Promise<boolean> {
-    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+    if (this.#unit.runtime.server.info === null) await this.#unit.learnFor(trace)
     const { channel, sharded, counted } = this.#unit.notifyChannel
     const args = { token: String(token), claimMs: CLAIM_MS, channel, sharded, counted }
     const answer = await this.#unit.run(release, args, trace)
@@ -43,8 +43,9 @@ export class Permits {
   }
 
   async resize(limit: number): Promise<void> {
-    const args = { limit, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit)) }
-    const { more } = await this.#unit.run(resize, args)
+    const trace: Trace = {}
+    const args = { limit, claimMs: CLAIM_MS, ...(await learnNotifyChannel(this.#unit, trace)) }
+    const { more } = await this.#unit.run(resize, args, trace)
     if (more) await this.#serveOthers()
   }
 
@@ -87,8 +88,11 @@ export class WeightedAttempts implements Attempts {
     return this.#unit.node
   }
 
-  async attempt(id: string, { waits, listens, confirms = false, trace }: AttemptHow): Promise<LineStanding> {
-    if (this.#unit.runtime.server.info === null) await this.#unit.learn()
+  async attempt(
+    id: string,
+    { waits, listens, confirms = false, trace = {} }: AttemptHow,
+  ): Promise<LineStanding> {
+    if (this.#unit.runtime.server.info === null) await this.#unit.learnFor(trace)
     const { holder, limit, leaseMs } = this.#terms
     const { channel, sharded, counted } = this.#unit.notifyChannel
     const weight = this.#weight

@@ -2,6 +2,7 @@ import { clear } from '../generated/semaphore.ts'
 import { checkFunction, checkInteger, checkOptions } from '../runtime/values/arguments.ts'
 import type { Duration } from '../runtime/values/duration.ts'
 import { WaitTimeoutError } from '../runtime/errors/errors.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import { KeptLease, type LeaseTerms } from '../runtime/leases/kept-lease.ts'
 import { checkName } from '../runtime/values/keys.ts'
 import type { Lease } from '../runtime/leases/lease.ts'
@@ -144,9 +145,10 @@ export class Semaphore {
    * at once, others at their next extension. Resolves to false when the semaphore did not exist.
    */
   async clear(): Promise<boolean> {
-    const { channel, sharded } = await learnNotifyChannel(this.#unit)
+    const trace: Trace = {}
+    const { channel, sharded } = await learnNotifyChannel(this.#unit, trace)
     const { keeper } = this.#unit.runtime
-    const clearIt = () => this.#unit.run(clear, { channel, sharded })
+    const clearIt = () => this.#unit.run(clear, { channel, sharded }, trace)
     const { existed } = await keeper.clearing(this.#unit.beginning, clearIt)
     return existed
   }

@@ -99,8 +99,7 @@ export class Unit {
 
   async #runOnceKnown<A, R>(operation: Operation<A, R>, args: A, trace: Trace = {}): Promise<R> {
     const { runner } = this.runtime
-    trace.by ??= performance.now() + runner.deadlineMs
-    await this.learn(trace.by)
+    await this.learnFor(trace)
     return runner.run(operation, this.keysOf(operation), args, trace)
   }
 
@@ -110,6 +109,13 @@ export class Unit {
     const leftMs = by === undefined ? runner.deadlineMs : by - performance.now()
     const info = server.info ?? (await askInTime(server, runner, leftMs))
     checkVersion(info, this.place.since, this.place.structure)
+  }
+
+  /** Like `learn`, for a call with this trace, which then ends by the same deadline. */
+  async learnFor(trace: Trace): Promise<void> {
+    if (this.runtime.server.info !== null) return
+    trace.by ??= performance.now() + this.runtime.runner.deadlineMs
+    await this.learn(trace.by)
   }
 
   /** Names the node that serves this unit, as far as known. Units of one node fail and recover together. */

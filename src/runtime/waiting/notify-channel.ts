@@ -1,6 +1,7 @@
 // The channel on which processes of waiters are notified of grants (lua/shared/line).
 
 import type { LineTerms } from './line.ts'
+import type { Trace } from '../calls/runner.ts'
 import type { NotifyChannel, Unit } from '../connection/unit.ts'
 import { toWaitMs, type Waiting } from './wait.ts'
 
@@ -25,8 +26,11 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
   }
 }
 
-/** The notification channel, once the server is known: until then a cluster would be taken for a single node. */
-export async function learnNotifyChannel(unit: Unit): Promise<NotifyChannel> {
-  if (unit.runtime.server.info === null) await unit.learn()
+/**
+ * The notification channel, once the server is known: until then a cluster would be taken for a single node. A call
+ * that follows with this trace ends by the same deadline.
+ */
+export async function learnNotifyChannel(unit: Unit, trace: Trace = {}): Promise<NotifyChannel> {
+  if (unit.runtime.server.info === null) await unit.learnFor(trace)
   return unit.notifyChannel
 }
