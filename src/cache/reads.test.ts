@@ -24,6 +24,15 @@ test('reads of one tick are MGETs of up to 64 keys, and a single read is a GET',
   ])
 })
 
+test('reads that may take longer do not share a command with others, whose time they would decide', async () => {
+  const { reads, sent, prefix } = await setup()
+
+  await Promise.all([50, 5000, 50, 5000].map((withinMs, n) => reads.get(`${prefix}${n}`, withinMs)))
+
+  const asked = sent.map(({ args }) => args.map((arg) => String(arg).slice(-1)).join(' '))
+  expect(asked.toSorted()).toEqual(['0 2', '1 3'])
+})
+
 test('large values are read at most 2 MiB at a time, however many are requested', async () => {
   const { reads, sent, client, prefix } = await setup()
   const keys = Array.from({ length: 60 }, (_, n) => `${prefix}${n}`)

@@ -15,7 +15,8 @@ export class Reads {
   readonly #beginning: string
   /** Each connection has its own room. */
   readonly #connections: Places<ConnectionReads>
-  #gathered = new Map<string, KeyRead>()
+  /** By how long they may take, which handles of one cache may differ in. */
+  #gathered = new Map<number, Map<string, KeyRead>>()
 
   constructor(runtime: Runtime, beginning: string) {
     this.#runner = runtime.runner
@@ -53,17 +54,22 @@ export class Reads {
 
   #gather(key: string, withinMs: number, mayBeLarge: boolean): Promise<Buffer | null> {
     if (this.#runner.closed) return Promise.reject(closed())
-    const joined = this.#gathered.get(key)
+    let gathered = this.#gathered.get(withinMs)
+    if (gathered === undefined) {
+      gathered = new Map()
+      this.#gathered.set(withinMs, gathered)
+      process.nextTick(() => this.#send(withinMs))
+    }
+    const joined = gathered.get(key)
     if (joined !== undefined) return joined.promise
-    if (this.#gathered.size === 0) process.nextTick(() => this.#send(withinMs))
     const read = new KeyRead(key, mayBeLarge)
-    this.#gathered.set(key, read)
+    gathered.set(key, read)
     return read.promise
   }
 
   #send(withinMs: number): void {
-    const all = [...this.#gathered.values()]
-    this.#gathered = new Map()
+    const all = [...(this.#gathered.get(withinMs)?.values() ?? [])]
+    this.#gathered.delete(withinMs)
     if (this.#runner.closed) return all.forEach(({ reject }) => reject(closed()))
     for (const [connection, reads] of this.#byConnection(all)) connection.send(reads, withinMs)
   }

@@ -26,19 +26,27 @@ async function byServers(options: DoctorOptions): Promise<Found> {
   return ofCluster(options, seeds, members)
 }
 
-/** A node and those that replicate it, or that it replicates. */
+/** Replicas may have replicas: a chain of more is unlikely. */
+const MOST_STEPS = 8
+
+/** A node and those that replicate it, or that it replicates, and so on. */
 async function withNeighbours(options: DoctorOptions, seeds: readonly Outcome[]): Promise<Found> {
-  const [first] = nodesIn(seeds)
   const outcomes = [...seeds]
   const meetNew = async (places: readonly Place[], role: Role): Promise<void> => {
     const known = new Set(outcomes.map(({ place }) => showPlace(place)))
-    const fresh = places.filter((place) => !known.has(showPlace(place)))
-    outcomes.push(...(await Promise.all(fresh.map((place) => meet(place, options, role)))))
+    const fresh = new Map(places.map((place) => [showPlace(place), place]))
+    for (const place of known) fresh.delete(place)
+    outcomes.push(...(await Promise.all([...fresh.values()].map((place) => meet(place, options, role)))))
   }
-  const primary = primaryOf(first?.info ?? null)
-  if (primary !== null) await meetNew([primary], 'primary')
-  const infos = nodesIn(outcomes).map(({ info }) => info)
-  await meetNew(infos.flatMap(replicasOf), 'replica')
+  for (let step = 0, met = 0; step < MOST_STEPS && met < outcomes.length; step += 1) {
+    met = outcomes.length
+    const infos = nodesIn(outcomes).map(({ info }) => info)
+    await meetNew(
+      infos.map(primaryOf).filter((primary) => primary !== null),
+      'primary',
+    )
+    await meetNew(infos.flatMap(replicasOf), 'replica')
+  }
   return { ...NOTHING, topology: 'single', nodes: nodesIn(outcomes), unreached: unreachedIn(outcomes) }
 }
 

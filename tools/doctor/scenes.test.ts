@@ -188,6 +188,21 @@ test('a server whose clock jumps fails', async ({ skip }) => {
   expect(of('clock').why).toMatch(/The clock of \S+ jumped by (29|30|31) s (forward|back)/)
 })
 
+test('a chain of replicas is examined as a whole, from each end', async () => {
+  const primary = await server()
+  const first = await startReplica(primary)
+  const second = await startReplica(first)
+  onTestFinished(async () => {
+    await second.stop()
+    await first.stop()
+  })
+
+  for (const { url } of [primary, second]) {
+    const { report } = await examineAt(url)
+    expect(report.servers.map(({ role }) => role).toSorted()).toEqual(['primary', 'replica', 'replica'])
+  }
+})
+
 test('a replica whose clock is behind fails', async ({ skip }) => {
   const clock = ownClock()
   if (clock === null) {
