@@ -39,6 +39,25 @@ test('a response is sent once it is kept', async () => {
   expect(await serve((response) => void response.end('done'))).toEqual({ unhandled: [], end: 'done' })
 })
 
+test('callbacks of a write and of an end that come too late are called', async () => {
+  const called: unknown[] = []
+  const note = (what: string) => (error?: unknown) =>
+    void called.push([what, (error as { code?: string })?.code])
+  const what = await serve((response) => {
+    response.end('done')
+    response.write('more', note('write') as never)
+    response.end('more', note('end') as never)
+  })
+
+  expect(what).toEqual({ unhandled: [], end: 'done' })
+  await expect
+    .poll(() => called)
+    .toEqual([
+      ['write', 'ERR_STREAM_WRITE_AFTER_END'],
+      ['end', undefined],
+    ])
+})
+
 test('a response that cannot be sent is destroyed without an unhandled rejection', async () => {
   const throwing = (response: ServerResponse): void => {
     response.end = () => {

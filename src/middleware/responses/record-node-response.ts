@@ -118,7 +118,11 @@ class Recorder {
 
   write(args: Written): boolean {
     if (this.#goesOut) return this.#write(...args)
-    if (this.#isEnded) return false
+    if (this.#isEnded) {
+      const late = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' })
+      callbackOf(args)?.(late)
+      return false
+    }
     this.#seeHead()
     const taken = this.#trying(() => this.#write(...args))
     this.#body.add(args)
@@ -129,7 +133,12 @@ class Recorder {
 
   end(args: Written): NodeResponse {
     const response = this.#response
-    if (this.#state === 'ended') return response
+    if (this.#state === 'ended') {
+      // As Node does for a second end.
+      const callback = callbackOf(args)
+      if (callback !== undefined) whenClosed(response, () => callback())
+      return response
+    }
     this.#seeHead()
     if (isRefused(response, args, this.#body.size)) {
       // If Node accepts it nevertheless, the sent bytes are unknown.
@@ -235,6 +244,12 @@ function isRefused(response: NodeResponse, [chunk, encoding]: Written, written: 
   const length = response.strictContentLength === true ? response.getHeader('content-length') : undefined
   if (length !== undefined && Number(length) !== written + toBytes(chunk, encoding).byteLength) return true
   return !response.headersSent && !(isStatus(response.statusCode) && isReason(response.statusMessage))
+}
+
+/** Called in a later turn, as Node does. */
+function callbackOf(args: Written): ((error?: Error) => void) | undefined {
+  const callback = args.find((arg) => typeof arg === 'function') as ((error?: Error) => void) | undefined
+  return callback && ((error) => process.nextTick(callback, error))
 }
 
 function isBytes(chunk: unknown): chunk is string | Uint8Array {
