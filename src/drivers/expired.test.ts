@@ -49,26 +49,37 @@ const clients: Readonly<Record<string, (port: number) => Opened | Promise<Opened
 }
 
 describe.each(Object.entries(clients))('%s', (_, open) => {
-  test.each([
-    ['happens', 60_000, '1'],
-    ['does not happen', -2000, null],
-  ])('a call that has waited for the connection %s', async (_what, leftMs, counted) => {
+  async function lost(): Promise<Opened & { restart(): Promise<void> }> {
     const server = await startRedis({ aof: 'always' })
-    const { driver, isReady, end } = await open(server.port)
+    const opened = await open(server.port)
     onTestFinished(async () => {
-      await driver.close()
-      end()
+      await opened.driver.close()
+      opened.end()
       await server.stop()
     })
-    await untilAnswered(driver, callOf(LOOK, ['k']))
+    await untilAnswered(opened.driver, callOf(LOOK, ['k']))
     await server.kill()
-    await until(() => !isReady(), 'the connection is lost')
+    await until(() => !opened.isReady(), 'the connection is lost')
+    return { ...opened, restart: () => server.restart() }
+  }
 
-    driver.run({ ...callOf(COUNT, ['k']), by: performance.now() + leftMs }).catch(() => undefined)
+  const counting = (leftMs: number) => ({ ...callOf(COUNT, ['k']), by: performance.now() + leftMs })
+
+  test('a call that has waited for the connection happens', async () => {
+    const { driver, restart } = await lost()
+    const counted = untilAnswered(driver, counting(60_000))
+    await restart()
+
+    expect(String(await counted)).toBe('1')
+  })
+
+  test('a call that has ended before the client connects again does not happen', async () => {
+    const { driver, restart } = await lost()
+    driver.run(counting(-2000)).catch(() => undefined)
     await sleep(50)
-    await server.restart()
+    await restart()
 
     // The client sends its commands in their order.
-    expect(await untilAnswered(driver, callOf(LOOK, ['k']))).toBe(counted)
+    expect(await untilAnswered(driver, callOf(LOOK, ['k']))).toBeNull()
   })
 })
