@@ -51,3 +51,28 @@ test('bytes of another realm are bytes', async () => {
 
   expect(await redis.cache(name, { codec: foreign }).get('a', () => 0)).toBe(2)
 })
+
+test('a codec may encode every value into one buffer', async () => {
+  const { redis, name } = instance()
+  const buffer = Buffer.alloc(1)
+  const codec: Codec<number> = {
+    name: 'scratch',
+    encode: (value) => {
+      buffer[0] = value
+      return buffer
+    },
+    decode: (bytes) => bytes[0] ?? 0,
+  }
+  const feed = redis.feed<number>(name, { codec })
+  const cache = redis.cache<number>(name, { codec })
+  const queue = redis.queue<Record<string, number>>(name, { codec })
+
+  await Promise.all(
+    [1, 2, 3].flatMap((n) => [feed.append(n), cache.set(`k${n}`, n), queue.enqueue('job', n)]),
+  )
+
+  const { messages } = await feed.read()
+  expect(messages.map(({ body }) => body)).toEqual([1, 2, 3])
+  expect(await Promise.all([1, 2, 3].map((n) => cache.get(`k${n}`, () => 0)))).toEqual([1, 2, 3])
+  expect((await queue.claim({ limit: 3 })).map(({ payload }) => payload)).toEqual([1, 2, 3])
+})

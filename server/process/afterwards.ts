@@ -11,6 +11,7 @@ export class Afterwards<Item> {
   readonly #items = new Map<string, Item>()
   #timer: NodeJS.Timeout | null = null
   #isClosed = false
+  #running: Promise<void> = Promise.resolve()
 
   /** Errors of `work` are ignored. */
   constructor(work: (item: Item) => Promise<unknown>) {
@@ -33,8 +34,13 @@ export class Afterwards<Item> {
     this.#isClosed = true
   }
 
-  /** Does now what waits, one after the other; resolves when it is done. */
-  async flush(): Promise<void> {
+  /** Does now what waits, one after the other; resolves when all is done. */
+  flush(): Promise<void> {
+    this.#running = this.#running.then(() => this.#doAll())
+    return this.#running
+  }
+
+  async #doAll(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     const items = [...this.#items.values()]

@@ -61,15 +61,16 @@ export class LocalLoads<Value> {
    * waiting.
    */
   load(key: string, loader: Loader<Value>, terms: LocalTerms): Pick<LocalLoad<Value>, 'value' | 'leave'> {
-    const joined = this.#underWay.get(key)
-    if (joined?.kind === terms.kind) return joined.join()
+    const name = nameOf(key, terms.kind)
+    const joined = this.#underWay.get(name)
+    if (joined !== undefined) return joined.join()
     const load: LocalLoad<Value> = new LocalLoad(
       key,
       terms.kind,
       () => runAlone(key, loader, terms),
       () => this.#giveUp(load),
     )
-    this.#underWay.set(key, load)
+    this.#underWay.set(name, load)
     if (this.#running < terms.terms.localConcurrency) this.#begin(load)
     else this.#line.add(load)
     return load.join()
@@ -77,7 +78,7 @@ export class LocalLoads<Value> {
 
   /** No later caller joins a load under way, because this process has set or invalidated the key since. */
   forget(key: string): void {
-    this.#underWay.delete(key)
+    for (const [name, load] of this.#underWay) if (load.key === key) this.#underWay.delete(name)
   }
 
   /** Like `forget`, for all keys. */
@@ -104,8 +105,13 @@ export class LocalLoads<Value> {
   }
 
   #over(load: LocalLoad<Value>): void {
-    if (this.#underWay.get(load.key) === load) this.#underWay.delete(load.key)
+    const name = nameOf(load.key, load.kind)
+    if (this.#underWay.get(name) === load) this.#underWay.delete(name)
   }
+}
+
+function nameOf(key: string, kind: string): string {
+  return `${kind}\0${key}`
 }
 
 async function runAlone<Value>(

@@ -13,7 +13,7 @@ import type { Cache, Once } from 'perilune'
 import * as forExpress from 'perilune/express'
 import * as forFastify from 'perilune/fastify'
 import * as forHono from 'perilune/hono'
-import type { KeptResponse, StoredResponse } from 'perilune/middleware'
+import { type KeptResponse, type StoredResponse, withResponseCache } from 'perilune/middleware'
 import { expect, onTestFinished, test } from 'vitest'
 import { instance } from '../instance.ts'
 
@@ -117,6 +117,92 @@ test.each([
     (await fetch(url, { method: 'POST', headers: { 'idempotency-key': 'k' } })).text()
 
   expect([await get(), await get(), await post(), await post()]).toEqual([BODY, BODY, BODY, BODY])
+})
+
+const LARGE = 65_536
+const LETTERS = 'abcdefghijkl'
+
+/** The letters of a body of large parts, one for each. */
+async function lettersOf(url: string): Promise<string> {
+  const body = await (await fetch(url)).text()
+  return Array.from({ length: body.length / LARGE }, (_, at) => body[at * LARGE]).join('')
+}
+
+/** One buffer, which is filled again when more is asked for. */
+function largeStream(): ReadableStream<Uint8Array> {
+  const buffer = Buffer.alloc(LARGE)
+  let at = 0
+  const pull = (to: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (at === LETTERS.length) return to.close()
+    buffer.fill(LETTERS[at] ?? '')
+    at += 1
+    return to.enqueue(buffer)
+  }
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
+}
+
+test('Express: a handler that heeds backpressure may fill its buffer when it may write on', async () => {
+  const { redis, name } = instance()
+  const app = express()
+  app.get(
+    '/',
+    forExpress.responseCache(redis.cache(name)),
+    async (_: unknown, response: NodeJS.WritableStream) => {
+      const buffer = Buffer.alloc(LARGE)
+      for (const letter of LETTERS) {
+        buffer.fill(letter)
+        if (!response.write(buffer)) await event(response, 'drain')
+      }
+      response.end()
+    },
+  )
+  const server = createServer(app).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await event(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  expect([await lettersOf(url), await lettersOf(url)]).toEqual([LETTERS, LETTERS])
+})
+
+test('Hono and Fastify send a body beyond the limit, and behind a rate limit, as it was', async () => {
+  const { redis, name } = instance()
+  const hono = new Hono()
+  const handler = (): Response => new Response(largeStream())
+  const limiter = redis.rateLimit(name, { limit: 100, window: '1m' })
+  hono.get('/cached', forHono.responseCache(redis.cache(`${name} hono`), { maxBytes: 200_000 }), handler)
+  hono.get('/limited', forHono.rateLimit(limiter, { subject }), handler)
+  const server = serve({ fetch: hono.fetch, port: 0, hostname: '127.0.0.1' })
+  onTestFinished(() => void server.close())
+  await event(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const app = fastify()
+  onTestFinished(() => app.close())
+  app.get('/', { ...forFastify.responseCache(redis.cache(name), { maxBytes: 200_000 }) }, (_, reply) =>
+    reply.send(largeStream()),
+  )
+  const other = await app.listen({ port: 0, host: '127.0.0.1' })
+
+  expect(await Promise.all([`${url}/cached`, `${url}/limited`, other].map(lettersOf))).toEqual([
+    LETTERS,
+    LETTERS,
+    LETTERS,
+  ])
+})
+
+test('a stream of what is neither text nor bytes breaks off, and is not kept', async () => {
+  const { redis, name } = instance()
+  const handler = withResponseCache(redis.cache<KeptResponse>(name), {}, () => {
+    const pull = (to: ReadableStreamDefaultController): void => {
+      to.enqueue(new ArrayBuffer(3))
+      to.close()
+    }
+    return new Response(new ReadableStream({ pull }))
+  })
+  for (let round = 0; round < 2; round += 1) {
+    await expect(handler(new Request('http://localhost/')).then((answer) => answer.text())).rejects.toThrow(
+      TypeError,
+    )
+  }
 })
 
 test.each([

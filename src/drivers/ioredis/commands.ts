@@ -1,6 +1,7 @@
 // How commands are sent by ioredis, and what it must not send later.
 
 import type { Cluster, Command, Redis } from 'ioredis'
+import { ConnectionLostError } from '../../driver.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 /** Sends a command as `call` of ioredis does, or as `callBuffer`. `by`: as in ScriptCall. */
@@ -63,6 +64,7 @@ function expire(command: Command, endsBy: number | undefined, onWrite: () => voi
   command.toWritable = (socket) => {
     onWrite()
     if (performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS) {
+      command.reject(new ConnectionLostError('the call has ended before it was sent', false))
       command.name = 'ping'
       command.args = []
     }

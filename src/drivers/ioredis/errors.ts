@@ -16,6 +16,7 @@ const TOO_MANY_REDIRECTIONS = /^Too many Cluster redirections\. Last error: [^ ]
 
 /** Converts an ioredis error into one of the two errors of the port. */
 export function explain(error: unknown, run: Pick<PendingRun, 'written'>): Error {
+  if (error instanceof ConnectionLostError) return error
   const reply = replyIn(error)
   if (reply !== undefined && isOfNoRoom(reply)) return new ConnectionLostError(reply, false, { cause: error })
   if (reply !== undefined) return new ServerReplyError(reply, { cause: error })

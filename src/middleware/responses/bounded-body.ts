@@ -1,5 +1,7 @@
 // Reads a body up to a size limit, without losing one that turns out to be larger.
 
+import { isUint8Array } from 'node:util/types'
+
 type Stream = ReadableStream<Uint8Array>
 /** Node streams may contain text. */
 type Source = ReadableStream<Uint8Array | string>
@@ -16,7 +18,7 @@ export async function readBounded(body: Source, maxBytes: number): Promise<Bound
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return { whole: true, bytes: Buffer.concat(chunks) }
-    const chunk = toBytes(value)
+    const chunk = ownBytes(value)
     chunks.push(chunk)
     size += chunk.byteLength
     if (size > maxBytes) return { whole: false, stream: streamOf(chunks, reader) }
@@ -25,17 +27,26 @@ export async function readBounded(body: Source, maxBytes: number): Promise<Bound
 
 /** The chunks read so far, then the rest. */
 function streamOf(chunks: Uint8Array[], reader: ReadableStreamDefaultReader<Uint8Array | string>): Stream {
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const chunk = chunks.shift() ?? (await reader.read()).value
-      if (chunk === undefined) controller.close()
-      else controller.enqueue(typeof chunk === 'string' ? toBytes(chunk) : chunk)
+  // Reads nothing ahead: the source may fill its buffer again once it is asked for more.
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const chunk = chunks.shift() ?? (await reader.read()).value
+        if (chunk === undefined) controller.close()
+        else controller.enqueue(ownBytes(chunk))
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-    cancel: (reason) => reader.cancel(reason),
-  })
+    { highWaterMark: 0 },
+  )
 }
 
-/** A copy: the source may fill its buffer again once it is asked for more. */
-function toBytes(chunk: Uint8Array | string): Uint8Array {
-  return typeof chunk === 'string' ? Buffer.from(chunk) : Uint8Array.from(chunk)
+/**
+ * A copy: the source may fill its buffer again once it is asked for more. Throws TypeError for what is neither text nor
+ * bytes, at which the response breaks off without us, too.
+ */
+export function ownBytes(chunk: unknown): Uint8Array {
+  if (typeof chunk === 'string') return Buffer.from(chunk)
+  if (isUint8Array(chunk)) return Uint8Array.from(chunk)
+  throw new TypeError('a chunk of a response must be text or bytes')
 }

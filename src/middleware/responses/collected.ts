@@ -26,12 +26,12 @@ export class Collected {
     return this.isTooLarge ? null : Buffer.concat(this.#chunks)
   }
 
+  /** Keeps the bytes themselves: they must not change. */
   add([chunk, encoding]: readonly [chunk?: unknown, encoding?: unknown, ...rest: unknown[]]): void {
     const bytes = toBytes(chunk, encoding)
     this.#size += bytes.byteLength
     if (this.isTooLarge) this.#chunks.length = 0
-    // The handler may fill its buffer again once this is written.
-    else this.#chunks.push(Buffer.from(bytes))
+    else this.#chunks.push(bytes)
   }
 }
 

@@ -124,8 +124,10 @@ class Recorder {
       return false
     }
     this.#seeHead()
-    const taken = this.#trying(() => this.#write(...args))
-    this.#body.add(args)
+    // The handler does not wait for this client, and may fill its buffer again.
+    const own = this.#body.isTooLarge ? args : ownOf(args)
+    const taken = this.#trying(() => this.#write(...own))
+    this.#body.add(own)
     this.startWriting()
     // Collected bytes do not wait for this client: other requests may wait for the response.
     return this.#isKeepable() || taken
@@ -148,8 +150,7 @@ class Recorder {
     }
     this.#isEnded = true
     // The handler may write into its buffer before the response has been stored.
-    const [chunk, ...rest] = args
-    const sent: Written = isUint8Array(chunk) ? [Buffer.from(chunk), ...rest] : args
+    const sent = ownOf(args)
     this.#body.add(sent)
     const kept = this.#keep(true)
     const thaw = freeze(response)
@@ -244,6 +245,12 @@ function isRefused(response: NodeResponse, [chunk, encoding]: Written, written: 
   const length = response.strictContentLength === true ? response.getHeader('content-length') : undefined
   if (length !== undefined && Number(length) !== written + toBytes(chunk, encoding).byteLength) return true
   return !response.headersSent && !(isStatus(response.statusCode) && isReason(response.statusMessage))
+}
+
+/** With a copy of the bytes of the handler. */
+function ownOf(args: Written): Written {
+  const [chunk, ...rest] = args
+  return isUint8Array(chunk) ? [Buffer.from(chunk), ...rest] : args
 }
 
 /** Called in a later turn, as Node does. */

@@ -29,12 +29,31 @@ export function codecOr<Value>(given: Codec<Value> | undefined, byDefault: () =>
     typeof name === 'string' &&
     name !== ''
   ) {
-    return given
+    return given === (bytes as unknown) || makesText(given) ? given : owning(given)
   }
   throw new InvalidArgumentError(
     'codec',
     'must be json(), jsonText, text, bytes, or an object with a name, encode and decode',
   )
+}
+
+const owningOf = new WeakMap<object, unknown>()
+
+/** The codec of a user may encode every value into one buffer. */
+function owning<Value>(codec: Codec<Value>): Codec<Value> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made below, of this very codec
+  const known = owningOf.get(codec) as Codec<Value> | undefined
+  if (known !== undefined) return known
+  const own: Codec<Value> = {
+    name: codec.name,
+    encode(value) {
+      const encoded = codec.encode(value)
+      return isUint8Array(encoded) ? Buffer.from(encoded) : encoded
+    },
+    decode: (encoded) => codec.decode(encoded),
+  }
+  owningOf.set(codec, own)
+  return own
 }
 
 /** Throws InvalidArgumentError if an encoded value is neither text nor bytes: the codec may be of a caller without types. */
@@ -78,10 +97,28 @@ function toText(bytes: Buffer): string {
   return bytes.toString('utf8')
 }
 
-/** How a codec decodes, beside its name: `json` and `jsonText` have one. */
-export function decodingOf<Value>({ name, decode }: Codec<Value>): { kind: string; keepsBytes: boolean } {
-  const makesText = (decode as unknown) === toText
-  return { kind: makesText ? `${name} text` : name, keepsBytes: !makesText && decode !== parseJson }
+/** One of ours, which decode bytes to a text, or parse it, and keep none of them. */
+function makesText<Value>({ decode }: Codec<Value>): boolean {
+  return (decode as unknown) === toText || (decode as unknown) === parseJson
+}
+
+const kinds = new WeakMap<object, string>()
+let codecs = 0
+
+/**
+ * How a codec decodes: codecs of one kind make the same of the same bytes. `json` and `jsonText` have one name, and so
+ * may a user's.
+ */
+export function decodingOf<Value>(codec: Codec<Value>): { kind: string; keepsBytes: boolean } {
+  const isText = (codec.decode as unknown) === toText
+  if (makesText(codec)) return { kind: isText ? `${codec.name} text` : codec.name, keepsBytes: false }
+  let kind = kinds.get(codec)
+  if (kind === undefined) {
+    codecs += 1
+    kind = `${codec.name} ${codecs}`
+    kinds.set(codec, kind)
+  }
+  return { kind, keepsBytes: true }
 }
 
 /**
