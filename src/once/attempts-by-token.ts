@@ -1,6 +1,6 @@
 // Attempts by their tokens, so that another process or the client of a service can extend and end them.
 
-import { type Extended, extendByToken, noteEnded } from '../runtime/leases/lease-by-token.ts'
+import { type Extended, extendByToken, noteEnded, noteUnanswered } from '../runtime/leases/lease-by-token.ts'
 import { isLoss } from '../runtime/errors/outage.ts'
 import { checkToken } from '../runtime/values/arguments.ts'
 import type { Duration } from '../runtime/values/duration.ts'
@@ -39,13 +39,15 @@ export class AttemptsByToken<Result> {
 
   /** If this process holds the attempt, its lease is marked as ended. */
   async #ended<Value>(key: string, token: number, ending: Promise<Value>): Promise<Value> {
-    const over = (): void => noteEnded(kindOf(this.#source.runtime), unitOf(this.#source, key), token)
+    const [kind, unit] = [kindOf(this.#source.runtime), unitOf(this.#source, key)]
+    const over = (): void => noteEnded(kind, unit, token)
     try {
       const value = await ending
       over()
       return value
     } catch (error) {
       if (isLoss(error)) over()
+      else noteUnanswered(kind, unit, token, error)
       throw error
     }
   }

@@ -1,9 +1,10 @@
 // A lease that its own process ends or extends by its token: its holder in that process learns of it at once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Duration, Extended, Lease, Perilune } from 'perilune'
-import { LeaseLostError } from 'perilune'
-import { describe, expect, test } from 'vitest'
+import type { Driver, Duration, Extended, Lease, Perilune } from 'perilune'
+import { AmbiguousError, LeaseLostError, perilune } from 'perilune'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ConnectionLostError } from '../../src/driver.ts'
 import { instance } from '../instance.ts'
 
 interface Kind {
@@ -46,6 +47,44 @@ async function attempt(redis: Perilune, name: string): Promise<Lease | null> {
   const begun = await redis.once(name, TERMS).begin('a')
   return begun.status === 'started' ? begun.attempt : null
 }
+
+/** A call without an answer: it may have happened. */
+function losing(driver: Driver, isLost: (script: string) => boolean): void {
+  const run = driver.run.bind(driver)
+  driver.run = async (call) => {
+    const reply = await run(call)
+    if (!isLost(call.script.name)) return reply
+    throw new ConnectionLostError('the answer was lost', true)
+  }
+}
+
+test.each(Object.entries(KINDS))(
+  'a %s is asked for when the call that ends it has no answer',
+  async (_, kind) => {
+    const { driver, name } = instance()
+    const redis = perilune(driver, { namespace: 'instance-test', deadline: '500ms' })
+    onTestFinished(() => redis.close())
+    const lease = await kind.take(redis, name)
+    losing(driver, (script) => /\/(?:release|release-shared|complete)$/.test(script))
+
+    await expect(kind.release(redis, name, lease?.token ?? 0)).rejects.toBeInstanceOf(AmbiguousError)
+
+    await expect.poll(() => lease?.remainingMs).toBe(0)
+  },
+)
+
+test.each(['lock', 'semaphore'] as const)('a %s is asked for when its clear has no answer', async (kind) => {
+  const { driver, name } = instance()
+  const redis = perilune(driver, { namespace: 'instance-test', deadline: '500ms' })
+  onTestFinished(() => redis.close())
+  const unit = kind === 'lock' ? redis.lock(name, TERMS) : redis.semaphore(name, { limit: 1, ...TERMS })
+  const lease = await unit.tryAcquire()
+  losing(driver, (script) => script.endsWith('/clear'))
+
+  await expect(unit.clear()).rejects.toBeInstanceOf(AmbiguousError)
+
+  await expect.poll(() => lease?.remainingMs).toBe(0)
+})
 
 describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend }) => {
   test('the holder learns that it is lost', async () => {

@@ -42,6 +42,8 @@ export async function keepResponse(
   const read = await readResponse(response, maxBytes)
   await recording.keep({ status, headers, body: read?.whole === true ? read.bytes : null })
   if (read === null || response.body === null) return response
+  // A body that is whole is sent with its length, which Node's client rejects beside this header.
+  if (read.whole) headers.delete('transfer-encoding')
   return new Response(read.whole ? new Uint8Array(read.bytes) : read.stream, { status, statusText, headers })
 }
 

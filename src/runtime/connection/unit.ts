@@ -100,7 +100,13 @@ export class Unit {
   async #runOnceKnown<A, R>(operation: Operation<A, R>, args: A, trace: Trace = {}): Promise<R> {
     const { runner } = this.runtime
     await this.learnFor(trace)
-    return runner.run(operation, this.keysOf(operation), args, trace)
+    return runner.run(operation, this.keysOf(operation), this.#learned(args), trace)
+  }
+
+  /** The arguments of a call that was made before the kind of channels was known. */
+  #learned<A>(args: A): A {
+    const { sharded } = this
+    return typeof args === 'object' && args !== null && 'sharded' in args ? { ...args, sharded } : args
   }
 
   /** Resolves once the server's version and kind are known. Throws UnsupportedServerError or DriverError. */
@@ -142,7 +148,8 @@ export class Unit {
   async inSlot<R>(work: (run: RunInSlot) => Promise<R>, trace: Trace = {}): Promise<R> {
     const { server, callIds, runner } = this.runtime
     trace.by ??= performance.now() + runner.deadlineMs
-    if (server.info === null) await this.learn(trace.by)
+    const isFirst = server.info === null
+    if (isFirst) await this.learn(trace.by)
     const slot = callIds.takeSlot(this.channel)
     let ask: (() => Promise<unknown>) | null = null
     let isUnanswered = false
@@ -150,7 +157,8 @@ export class Unit {
       return await work((operation, args, again) => {
         const id = callIds.next(slot)
         ask = again === undefined ? null : () => again(id)
-        return runner.run(operation, this.keysOf(operation), args(id), trace)
+        const asked = isFirst ? this.#learned(args(id)) : args(id)
+        return runner.run(operation, this.keysOf(operation), asked, trace)
       })
     } catch (error) {
       isUnanswered = error instanceof AmbiguousError

@@ -53,6 +53,8 @@ class StubLease implements KeeperLease {
     this.#plan(performance.now() + 1000)
   }
 
+  doubt(): void {}
+
   noteEnded(): void {
     this.events.push('cleared')
   }

@@ -15,6 +15,7 @@ import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
 import { type Extendable, extendTogether } from './extend-together.ts'
 import { lookForSuspension, suspendedMs } from '../time/suspended.ts'
+import { didNotHappen } from '../errors/outage.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
 
 export type { ExtendedLease, LeaseKind } from './extend-together.ts'
@@ -35,6 +36,8 @@ export interface KeeperLease extends Extendable {
   ask(leaseMs: number): ExtensionQuestion
   /** Its unit was deleted, or it was ended by its token. */
   noteEnded(): void
+  /** One of these may have happened, without an answer: nothing is believed until the server was asked. */
+  doubt(): void
   /** Plans again, for instance after a suspension of the machine. */
   replan(): void
   /** Ends the lease when its time is over. */
@@ -109,7 +112,10 @@ export class LeaseKeeper {
   /** Runs the deletion of a unit: leases on it that were requested by now are lost. Rejects as `clear` does. */
   async clearing<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const leases = this.#leasesOn(beginning)
-    const answer = await this.#clearings.run(beginning, clear)
+    const answer = await this.#clearings.run(beginning, clear).catch((error: unknown) => {
+      if (!didNotHappen(error)) for (const lease of this.#leasesOn(beginning)) lease.doubt()
+      throw error
+    })
     for (const lease of leases) lease.noteEnded()
     for (const lease of this.#leasesOn(beginning)) {
       if (this.#clearings.since(beginning, lease.askedAt)) void lease.giveBackWithin(0)

@@ -318,6 +318,12 @@ export class KeptLease implements TaskLease, KeeperLease {
     return aborts
   }
 
+  /** For the keeper: a call may have ended it. */
+  doubt(): void {
+    if (this.#state === 'held') this.#doubt()
+  }
+
+  /** The server is asked at once, and nothing is believed until it answers. */
   #doubt(): void {
     this.#state = 'doubted'
     this.#plan.set(-Infinity)

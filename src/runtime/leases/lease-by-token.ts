@@ -4,7 +4,7 @@
 import { checkToken } from '../values/arguments.ts'
 import type { Duration } from '../values/duration.ts'
 import { AmbiguousError, LeaseLostError } from '../errors/errors.ts'
-import { isLoss } from '../errors/outage.ts'
+import { didNotHappen, isLoss } from '../errors/outage.ts'
 import type { LeaseKind } from '../keeper/lease-keeper.ts'
 import type { Unit } from '../connection/unit.ts'
 import type { LeaseTerms } from './kept-lease.ts'
@@ -33,7 +33,10 @@ export class LeasesByToken {
   async release(token: number): Promise<void> {
     const { kind, unit, release, resource } = this.#terms
     const trace: Trace = { repeated: false, atClose: 'gives back' }
-    const known = await release(checkToken(token), trace)
+    const known = await release(checkToken(token), trace).catch((error: unknown) => {
+      noteUnanswered(kind, unit, token, error)
+      throw error
+    })
     noteEnded(kind, unit, token)
     if (!known) throw notKnown(resource, token, trace)
   }
@@ -73,6 +76,16 @@ export async function extendByToken(
 /** The server does not know a lease with this token. */
 export function noteEnded(kind: LeaseKind, { beginning, runtime }: Unit, token: number): void {
   runtime.keeper.find({ kind, beginning, token })?.noteEnded()
+}
+
+/** The call that ends this lease has failed: if it may have happened, its holder asks the server. */
+export function noteUnanswered(
+  kind: LeaseKind,
+  { beginning, runtime }: Unit,
+  token: number,
+  error: unknown,
+): void {
+  if (!didNotHappen(error)) runtime.keeper.find({ kind, beginning, token })?.doubt()
 }
 
 /** The server did not know the lease. A repeated call may have ended it the first time. */

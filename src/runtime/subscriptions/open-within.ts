@@ -55,7 +55,9 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
   constructor(open: Open<Opened>, reopening: Reopening) {
     this.#open = open
     this.#reopening = reopening
-    this.first = this.#begin()
+    // While others are refused, it waits with them.
+    this.#wasRefused = !reopening.isDue()
+    this.first = this.#wasRefused ? Promise.resolve() : this.#begin()
   }
 
   get now(): Opened | null {
