@@ -1,8 +1,11 @@
-// What a server says to a new connection before it is asked anything: Redis says only that it takes no more. A client
-// that sends its first command at once may find the connection closed, and never reads that.
+// What a server says to a new connection: before it is asked anything, that it takes no more, which a client that sends
+// its first command at once may never read; and to a PING, that it is loading its data, during which a client is not
+// ready and keeps its commands.
 
 import { connect } from 'node:net'
 import type { RedisOptions } from 'ioredis'
+
+const SILENCE_MS = 100
 
 /** Empty if it says nothing, if it cannot be reached, or over TLS. Ends with the signal. */
 export function greetingOf({ host, port, path, tls }: RedisOptions, signal: AbortSignal): Promise<string> {
@@ -15,7 +18,11 @@ export function greetingOf({ host, port, path, tls }: RedisOptions, signal: Abor
       socket.destroy()
       resolve(said)
     })
+    const asking = setTimeout(() => socket.write('PING\r\n'), SILENCE_MS)
     socket.on('error', () => undefined)
-    socket.on('close', () => resolve(''))
+    socket.on('close', () => {
+      clearTimeout(asking)
+      resolve('')
+    })
   })
 }

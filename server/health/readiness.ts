@@ -84,15 +84,15 @@ export class Readiness {
 
   async #refusal(): Promise<string | null> {
     const { status, options } = this.#client
-    let isCrowded = false
+    let said = ''
     const ending = new AbortController()
     if (status !== 'ready') {
       const greeting = greetingOf(options, ending.signal)
-      void greeting.then((said) => (isCrowded = said.includes('max number of clients')))
+      void greeting.then((words) => (said = words))
     }
     const refusal = await this.#refusalOfPing()
     ending.abort()
-    return refusal === SILENT && isCrowded ? CROWDED : refusal
+    return refusal === SILENT ? (reasonIn(said) ?? SILENT) : refusal
   }
 
   async #refusalOfPing(): Promise<string | null> {
@@ -113,6 +113,12 @@ export class Readiness {
     })
     return loading
   }
+}
+
+/** Why the client is not ready. Other refusals may concern this connection only, which has not logged in. */
+function reasonIn(said: string): string | null {
+  if (said.includes('max number of clients')) return CROWDED
+  return said.startsWith('-LOADING') ? (REFUSALS.get('LOADING') ?? null) : null
 }
 
 /** The reason that was found in time. */

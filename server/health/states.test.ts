@@ -1,5 +1,6 @@
 // Rights and refused connections: why the service is not ready, on servers with users.
 
+import { spawn } from 'node:child_process'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import contract from '../../lua/contract.json' with { type: 'json' }
 import { ask, withClient } from '../../test/servers/ask.ts'
@@ -147,4 +148,29 @@ test('a Redis that takes no more connections is reported as such, and is ready a
     await client.config('SET', 'maxclients', '1000')
     await expect.poll(reason).toBe('200')
   })
+})
+
+test('a Redis that loads its data after a restart is reported as such', async () => {
+  const redis = await startRedis()
+  const app = await startApp(redis.port, { deadline: '1s' })
+  onTestFinished(() => app[Symbol.asyncDispose]())
+  await withClient(redis.port, async (client) => {
+    const writes = client.pipeline()
+    for (let n = 0; n < 3000; n += 1) writes.set(`k${n}`, 'x'.repeat(100))
+    await writes.exec()
+    await client.call('SAVE')
+  })
+  await redis.kill()
+  // Five milliseconds for each key.
+  const slowly = ['--key-load-delay', '5000', '--loading-process-events-interval-bytes', '1024']
+  const own = ['--port', String(redis.port), '--bind', '127.0.0.1', '--dir', redis.dir, '--save', '']
+  const again = spawn('redis-server', [...own, ...slowly], { stdio: 'ignore' })
+  onTestFinished(async () => {
+    again.kill('SIGKILL')
+    await redis.stop()
+  })
+
+  await expect
+    .poll(async () => (await app.call('GET', '/readyz')).json?.description, { timeout: 10_000 })
+    .toMatch(/Redis is loading its data/)
 })

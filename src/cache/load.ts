@@ -184,7 +184,7 @@ export class Load<Value> implements Joinable<Value> {
     const { mailbox } = this.#source.runtime
     const unit = this.#source.unitOf(this.#terms.key)
     const open = async (): Promise<Post> => mailbox.expect((await learnNotifyChannel(unit)).channel, this.#id)
-    return openWithin(mailbox.reopening, open, this.#terms.endsAt - performance.now())
+    return openWithin(mailbox.reopeningAt(unit.node), open, this.#terms.endsAt - performance.now())
   }
 }
 

@@ -184,7 +184,8 @@ class NodeRedisDriver implements Driver {
     const refusal = this.#refusal(name)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     const { writesAtOnce } = this.#connections
-    const answer = this.#connections.send(key, args, writesAtOnce ? AT_ONCE[form] : queued(form, by))
+    const options = writesAtOnce ? AT_ONCE[form] : queued(form, by)
+    const answer = this.#connections.send(key, args, options, by)
     return this.#pending.follow(answer, {
       key: name,
       written: writesAtOnce,

@@ -33,27 +33,28 @@ export function completed({ takes, defaults }: Takes, args: object): object {
   checkOptions('arguments', args, Object.keys(takes))
   const given = Object.entries(args).filter(([, value]) => value !== undefined)
   const all: { readonly [argument: string]: unknown } = { ...defaults, ...Object.fromEntries(given) }
-  for (const [name, type] of Object.entries(takes)) check(name, all[name], type)
-  return all
+  const checked = Object.entries(takes).map(([name, type]) => [name, check(name, all[name], type)] as const)
+  return { ...all, ...Object.fromEntries(checked) }
 }
 
-function check(name: string, value: unknown, type: ArgumentType): void {
+function check(name: string, value: unknown, type: ArgumentType): unknown {
   if (typeof type === 'string') return checkField(name, value, type)
   if (!Array.isArray(value)) throw new InvalidArgumentError(name, 'must be an array')
-  for (const [at, item] of value.entries()) checkItem(`${name}[${at}]`, item, type[0])
+  return Array.from(value.entries(), ([at, item]) => checkItem(`${name}[${at}]`, item, type[0]))
 }
 
 function checkItem(
   name: string,
   item: unknown,
   type: FieldType | { readonly [field: string]: FieldType },
-): void {
+): unknown {
   if (typeof type === 'string') return checkField(name, item, type)
   checkOptions(name, item, Object.keys(type))
   const fields: { readonly [field: string]: unknown } = Object(item)
-  for (const [field, fieldType] of Object.entries(type)) {
-    checkField(`${name}.${field}`, fields[field], fieldType)
-  }
+  const checked = Object.entries(type).map(
+    ([field, fieldType]) => [field, checkField(`${name}.${field}`, fields[field], fieldType)] as const,
+  )
+  return Object.fromEntries(checked)
 }
 
 const CHECKS: Record<FieldType, readonly [wanted: string, holds: (value: unknown) => boolean]> = {
@@ -68,7 +69,9 @@ const CHECKS: Record<FieldType, readonly [wanted: string, holds: (value: unknown
   flag: ['true or false', (value) => typeof value === 'boolean'],
 }
 
-function checkField(name: string, value: unknown, type: FieldType): void {
+/** Bytes are copied: the caller may write into them before they are sent. */
+function checkField(name: string, value: unknown, type: FieldType): unknown {
   const [wanted, holds] = CHECKS[type]
   if (!holds(value)) throw new InvalidArgumentError(name, `must be ${wanted}`)
+  return isBytes(value) ? Buffer.from(value) : value
 }

@@ -51,6 +51,18 @@ describe('a cluster', async () => {
       await close()
     }
   })
+
+  const ofIoredis = (await waysToOpen('clusters')).filter(([name]) => name.includes('ioredis'))
+  test.each(ofIoredis)('%s sends a call that it need not keep, however late it is', async (_, open) => {
+    const { driver, close } = await open(proxies.map(({ port }) => port))
+    try {
+      await untilAnswered(driver, callOf(LOOK, ['late']))
+      const late = { ...callOf(scriptOf("return 'sent'"), ['late']), by: performance.now() - 5000 }
+      expect(String(await driver.run(late))).toBe('sent')
+    } finally {
+      await close()
+    }
+  })
 })
 
 describe('Sentinels', () => {

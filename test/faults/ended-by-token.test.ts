@@ -86,6 +86,28 @@ test.each(['lock', 'semaphore'] as const)('a %s is asked for when its clear has 
   await expect.poll(() => lease?.remainingMs).toBe(0)
 })
 
+test.each(['lock', 'semaphore'] as const)(
+  'a %s that is acquired while its clear is sent again is asked for',
+  async (kind) => {
+    const { redis, driver, name } = instance()
+    const unit = kind === 'lock' ? redis.lock(name, TERMS) : redis.semaphore(name, { limit: 1, ...TERMS })
+    await unit.clear()
+    const run = driver.run.bind(driver)
+    let lease: Lease | null = null
+    driver.run = async (call) => {
+      if (!call.script.name.endsWith('/clear') || lease !== null) return run(call)
+      // As where the server does not know the script yet.
+      lease = await unit.tryAcquire()
+      throw new ConnectionLostError('the connection was lost', false)
+    }
+
+    await unit.clear()
+
+    expect(lease).not.toBeNull()
+    await expect.poll(() => lease?.remainingMs).toBe(0)
+  },
+)
+
 describe.each(Object.entries(KINDS))('of a %s', (_what, { take, release, extend }) => {
   test('the holder learns that it is lost', async () => {
     const { redis, name } = instance()

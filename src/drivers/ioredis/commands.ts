@@ -32,8 +32,10 @@ export function senderOf(client: Redis | Cluster): SendCommand {
       if (texts.length > 0) command.args = texts
       command.setTimeout = ignored
       if (client.isCluster) return sendInCluster(client as Cluster, command, endsBy)
-      if (client.status !== 'ready') expire(command, endsBy, ignored)
-      return client.sendCommand(command)
+      // Ready, while a dropped connection ends: kept, too.
+      const isUp = client.status === 'ready' && (client as Redis).stream.writable
+      if (isUp) return client.sendCommand(command)
+      return sendOrKeep(command, endsBy, () => client.sendCommand(command)).sending
     },
   }
   const caller: Pick<Redis, 'call' | 'callBuffer'> = Object.setPrototypeOf(own, client)
@@ -52,37 +54,43 @@ const LONGEST_KEPT_MS = 60_000
 const GRACE_MS = 1000
 const WALL_GRACE_MS = 30_000
 
+/** What became of a command that the client may keep. */
+interface Kept {
+  readonly sending: unknown
+  isWritten(): boolean
+}
+
 /**
- * Where it has waited in the client for longer than its caller, PING is sent in its place. Otherwise it might happen
- * after the server has forgotten that it happened already.
+ * Where the client keeps the command for longer than its caller waits, the caller gets an error, and PING is sent in its
+ * place. Otherwise it might happen after the server has forgotten that it happened already.
  */
-function expire(command: Command, endsBy: number | undefined, onWrite: () => void): void {
+function sendOrKeep(command: Command, endsBy: number | undefined, send: () => unknown): Kept {
   const by = endsBy ?? performance.now() + LONGEST_KEPT_MS
   // The monotonic clock omits the time in which the machine was suspended.
   const byWall = Date.now() + by - performance.now()
   const toWritable = command.toWritable.bind(command)
+  let [isWritten, isKept] = [false, false]
   command.toWritable = (socket) => {
-    onWrite()
-    if (performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS) {
+    isWritten = true
+    if (isKept && (performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS)) {
       command.reject(new ConnectionLostError('the call has ended before it was sent', false))
       command.name = 'ping'
       command.args = []
     }
     return toWritable(socket)
   }
+  const sending = send()
+  isKept = !isWritten
+  return { sending, isWritten: () => isWritten }
 }
 
 /** A cluster would send a command again whose connection is lost, also one that has been written. */
 function sendInCluster(cluster: Cluster, command: Command, endsBy: number | undefined): unknown {
-  let isWritten = false
-  expire(command, endsBy, () => {
-    isWritten = true
-  })
   const { reject } = command
-  const sending = cluster.sendCommand(command)
+  const { sending, isWritten } = sendOrKeep(command, endsBy, () => cluster.sendCommand(command))
   // Redirections and errors of the server: the command did not happen.
   const { reject: sendAgain } = command
-  command.reject = (error) => (isWritten && isClosed(error) ? reject : sendAgain).call(command, error)
+  command.reject = (error) => (isWritten() && isClosed(error) ? reject : sendAgain).call(command, error)
   return sending
 }
 

@@ -25,7 +25,13 @@ export interface Connections {
   isGreeting(node: NodeClient): boolean
   /** The server of this node does not answer: another one may have replaced it. */
   lookPast(silent: NodeClient): void
-  send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown>
+  /** `by`: as in ScriptCall, for a client that keeps calls by itself. */
+  send(
+    key: WireArgument | undefined,
+    args: WireArgument[],
+    options?: SendOptions,
+    by?: number,
+  ): Promise<unknown>
   /** One promise per primary; each resolves once its client is connected. */
   masters(): Promise<NodeClient>[]
   /** The address of the cluster node that serves the key, when known; undefined when there is only one connection. */

@@ -104,6 +104,9 @@ class SingleConnection implements Connections {
   }
 }
 
+/** After its end a stalled process may still send a call. */
+const GRACE_MS = 1000
+
 class SentinelConnections implements Connections {
   readonly cluster = false
   readonly target = 'the primary of Sentinels'
@@ -147,11 +150,19 @@ class SentinelConnections implements Connections {
     return this.#client.isReady
   }
 
-  send(_key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
+  send(
+    _key: WireArgument | undefined,
+    args: WireArgument[],
+    options?: SendOptions,
+    by = Infinity,
+  ): Promise<unknown> {
     let lost: Error | null = null
     // node-redis would send again what may have happened. After an answer such as READONLY it may: nothing happened.
     return this.#client._execute(false, async (client) => {
       if (lost !== null) throw lost
+      // It has waited for a primary.
+      if (performance.now() > by + GRACE_MS)
+        throw new ConnectionLostError('the call has ended before it was sent', false)
       return client.sendCommand(args, options).catch((error: Error) => {
         const explained = explain(error, { written: true })
         if (explained instanceof ConnectionLostError && explained.sent) lost = error

@@ -136,8 +136,9 @@ export class JobClaims {
     const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)
-    const { mailbox } = this.#first.unit.runtime
-    return openWithin(mailbox.reopening, () => listenOn(channels, mailbox, id), leftMs, signal)
+    const { node, runtime } = this.#first.unit
+    const { mailbox } = runtime
+    return openWithin(mailbox.reopeningAt(node), () => listenOn(channels, mailbox, id), leftMs, signal)
   }
 
   /** Throws InvalidArgumentError. */

@@ -120,5 +120,5 @@ async function hearTogether(
   const { channel } = await learnNotifyChannel(unit)
   const { mailbox } = unit.runtime
   const open = () => mailbox.expectShared(channel, `${unit.prefix} ${number}`)
-  return openWithin(mailbox.reopening, open, endsAt - performance.now(), signal)
+  return openWithin(mailbox.reopeningAt(unit.node), open, endsAt - performance.now(), signal)
 }

@@ -7,26 +7,41 @@
 /** The server reports forgotten deletions, as it does to other instances. */
 const MOST_KNOWN = 1000
 
+interface Times {
+  readonly sentAt: number
+  readonly answeredAt: number
+}
+
 export class Clearings {
   /**
-   * For each unit, by the beginning of its keys: `performance.now()` before its last deletion was sent. Oldest first.
+   * For each unit, by the beginning of its keys: `performance.now()` before its last deletion was sent, and when it was
+   * answered. Oldest first.
    */
-  readonly #sentAt = new Map<string, number>()
+  readonly #times = new Map<string, Times>()
   readonly #watchers = new Map<string, Set<() => void>>()
 
   /** Runs the deletion of a unit; everything requested of it before is then over. Rejects as `clear` does. */
   async run<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const sentAt = performance.now()
     const answer = await clear()
-    this.#note(beginning, sentAt)
+    this.#note(beginning, { sentAt, answeredAt: performance.now() })
     return answer
   }
 
   /** True when a request to the unit at this `performance.now()` was made before its deletion. */
   since(beginning: string, askedAt: number): boolean {
-    if (this.#sentAt.size === 0) return false
-    const sentAt = this.#sentAt.get(beginning)
-    return sentAt !== undefined && askedAt <= sentAt
+    if (this.#times.size === 0) return false
+    const times = this.#times.get(beginning)
+    return times !== undefined && askedAt <= times.sentAt
+  }
+
+  /**
+   * True when it was made while the deletion was under way, which may have been sent again after it: because the server
+   * did not know the script, or after a lost answer.
+   */
+  mayBeSince(beginning: string, askedAt: number): boolean {
+    const times = this.#times.get(beginning)
+    return times !== undefined && askedAt > times.sentAt && askedAt <= times.answeredAt
   }
 
   /** Calls `look` after each deletion of the unit, until the returned function is called. */
@@ -42,11 +57,11 @@ export class Clearings {
     }
   }
 
-  #note(beginning: string, sentAt: number): void {
-    this.#sentAt.delete(beginning)
-    this.#sentAt.set(beginning, sentAt)
-    const [oldest] = this.#sentAt.keys()
-    if (this.#sentAt.size > MOST_KNOWN && oldest !== undefined) this.#sentAt.delete(oldest)
+  #note(beginning: string, times: Times): void {
+    this.#times.delete(beginning)
+    this.#times.set(beginning, times)
+    const [oldest] = this.#times.keys()
+    if (this.#times.size > MOST_KNOWN && oldest !== undefined) this.#times.delete(oldest)
     for (const look of this.#watchers.get(beginning) ?? []) look()
   }
 }

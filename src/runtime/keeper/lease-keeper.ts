@@ -71,6 +71,7 @@ export class LeaseKeeper {
     // The server may still hold the lease, although it has no holder.
     if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
     this.#leases.add(place)
+    if (this.#clearings.mayBeSince(lease.beginning, lease.askedAt)) lease.doubt()
     this.#plan(lease.dueAt)
   }
 
@@ -119,6 +120,7 @@ export class LeaseKeeper {
     for (const lease of leases) lease.noteEnded()
     for (const lease of this.#leasesOn(beginning)) {
       if (this.#clearings.since(beginning, lease.askedAt)) void lease.giveBackWithin(0)
+      else lease.doubt()
     }
     return answer
   }

@@ -31,13 +31,19 @@ export class Mailbox {
   readonly clock: ServerClock = new ServerClock()
   /** Attempts that wait in line. */
   readonly standers: Standers = new Standers()
-  /** Of all waiters, whatever they listen to. */
-  readonly reopening: Reopening = new Reopening()
+  readonly #reopenings = new Map<string, Reopening>()
   /** Attempts that are over, for which letters may still arrive. */
   readonly abandoned: Abandoned = new Abandoned()
 
   constructor(driver: Pick<Driver, 'subscribe'>) {
     this.#driver = driver
+  }
+
+  /** Of all waiters whose subscriptions are at this node of a cluster; '' where it is unknown, or the only one. */
+  reopeningAt(node: string): Reopening {
+    const known = this.#reopenings.get(node) ?? new Reopening()
+    this.#reopenings.set(node, known)
+    return known
   }
 
   /** An id for a waiter; never used twice. */

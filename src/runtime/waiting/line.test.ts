@@ -50,7 +50,15 @@ function setup(
     node: '',
   }
   const stand = (waitMs: number, signal?: AbortSignal): ReturnType<typeof standInLine> =>
-    standInLine(attempts, { mailbox, deadlines: new Deadlines(), line: 'l', channel, waitMs, signal })
+    standInLine(attempts, {
+      mailbox,
+      deadlines: new Deadlines(),
+      line: 'l',
+      node: '',
+      channel,
+      waitMs,
+      signal,
+    })
   return { calls, mailbox, stand }
 }
 

@@ -18,6 +18,8 @@ export interface LineTerms {
   readonly line: string
   /** The beginning of the channels on which processes are notified. */
   channel(): string | Promise<string>
+  /** The node that serves it, as far as known. */
+  readonly node: string
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -82,5 +84,5 @@ function postNow(terms: LineTerms, id: string): Opening<Post> | null {
 function openPost(terms: LineTerms, id: string): Promise<Opening<Post>> {
   const { mailbox } = terms
   const open = async (): Promise<Post> => mailbox.expect(await terms.channel(), id)
-  return openWithin(mailbox.reopening, open, terms.waitMs, terms.signal)
+  return openWithin(mailbox.reopeningAt(terms.node), open, terms.waitMs, terms.signal)
 }

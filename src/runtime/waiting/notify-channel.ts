@@ -21,6 +21,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
     deadlines: unit.runtime.runner.deadlines,
     line: unit.beginning,
     channel: () => channelOf(unit),
+    node: unit.node,
     waitMs: toWaitMs(waiting),
     signal: waiting.signal,
   }

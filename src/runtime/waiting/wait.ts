@@ -50,12 +50,9 @@ export async function waitFor<Value>(
   const first = await lookUnlessAborted(look, { signal, giveBack })
   if (first.found || waitMs === 0) return first.value
   const endsAt = performance.now() + waitMs
-  const opening = await openWithin(
-    runtime.mailbox.reopening,
-    () => runtime.wakes.watch(channel),
-    waitMs,
-    signal,
-  )
+  const [name = ''] = [channel].flat()
+  const reopening = runtime.mailbox.reopeningAt(runtime.runner.driver.placeOf?.(name) ?? '')
+  const opening = await openWithin(reopening, () => runtime.wakes.watch(channel), waitMs, signal)
   const { deadlines } = runtime.runner
   try {
     return await lookOrSleep(look, { opening, endsAt, rechecks: RECHECKS, deadlines, signal, giveBack })
