@@ -318,12 +318,11 @@ export class KeptLease implements TaskLease, KeeperLease {
     return aborts
   }
 
-  /** For the keeper: a call may have ended it. */
+  /** For the keeper: a call may have ended it. The server is asked at once, and nothing is believed until it answers. */
   doubt(): void {
     if (this.#state === 'held') this.#doubt()
   }
 
-  /** The server is asked at once, and nothing is believed until it answers. */
   #doubt(): void {
     this.#state = 'doubted'
     this.#plan.set(-Infinity)
