@@ -1,4 +1,4 @@
-// How commands are sent by ioredis, and what it must not send later.
+// How commands are sent by ioredis, and what it must not send later (docs/decisions/0120).
 
 import type { Cluster, Command, Redis } from 'ioredis'
 import { ConnectionLostError } from '../../driver.ts'
