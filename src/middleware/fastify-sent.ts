@@ -89,9 +89,9 @@ export async function keepSent(
   const response = { status, headers: declared, body }
   await recording.keep(response)
   putBack(reply, sent)
-  // A body that is whole is sent with its length, which Node's client rejects beside this header. Only that of the reply:
-  // Node would send no chunks any more where a later hook compresses.
-  if (!isStream(passedOn)) reply.removeHeader('transfer-encoding')
+  // A body that is whole is sent with its length, which Node's client rejects beside this header. Removing it where it is
+  // not set would keep Node from sending chunks for a later hook that compresses.
+  if (!isStream(passedOn) && sent.headers.has('transfer-encoding')) removeHeader(reply, 'transfer-encoding')
   return isCutShort(response) && !isResponse(passedOn) ? Readable.from([body]) : passedOn
 }
 
