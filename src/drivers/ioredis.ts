@@ -50,7 +50,7 @@ export function ioredis(client: Redis | Cluster): Driver {
 }
 
 /** More properties of a sent call. */
-type More = Pick<Sent<Redis>, 'node' | 'waitsMs' | 'bytes'>
+type More = Pick<Sent<Redis>, 'node' | 'waitsMs' | 'bytes' | 'fate'>
 
 class IoredisDriver implements Driver {
   readonly name = 'ioredis'
@@ -173,18 +173,25 @@ class IoredisDriver implements Driver {
     const refusal = this.#refusal(key)
     if (refusal !== undefined) return Promise.reject(new ConnectionLostError(refusal, false))
     this.#gather()
-    const send = (): Promise<unknown> => this.#callClient(command, args, bytes, by)
-    return this.#follow(key, send, { bytes: bytesOf(args) })
+    const client = this.#client
+    const isKept = isCluster(client) || !writesAtOnce(client)
+    const fate = isKept ? { by, isOver: false } : undefined
+    const send = (): Promise<unknown> => this.#callClient(command, args, bytes, fate)
+    return this.#follow(key, send, { bytes: bytesOf(args), fate })
   }
 
-  #follow(key: string, send: () => Promise<unknown>, { node, waitsMs, bytes }: More = {}): Promise<Reply> {
+  #follow(
+    key: string,
+    send: () => Promise<unknown>,
+    { node, waitsMs, bytes, fate }: More = {},
+  ): Promise<Reply> {
     const client = this.#client
     // Read before sending, because writing to a broken connection may end it.
     const atOnce = isCluster(client) || writesAtOnce(client)
     const before = atOnce ? 0 : takenBy(client)
     const answer = send()
     const written = atOnce || takenBy(client) > before
-    return this.#pending.follow(answer, { key, written, node, waitsMs, bytes })
+    return this.#pending.follow(answer, { key, written, node, waitsMs, bytes, fate })
   }
 
   #failed(error: Error): void {

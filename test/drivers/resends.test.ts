@@ -1,6 +1,7 @@
 // Clusters and Sentinels: a call whose answer is lost is not sent again by the client. Sent again it might run in a later
 // life of the server. See resets.test.ts for a single server.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Redis as LowestRedis } from 'ioredis-lowest'
 import { createSentinel } from 'redis'
@@ -11,6 +12,7 @@ import { ioredis } from '../../src/drivers/ioredis.ts'
 import { nodeRedis } from '../../src/drivers/node-redis.ts'
 import { callOf, failureOf, scriptOf, untilAnswered } from '../../src/testing/driver-calls.ts'
 import { type RedisCluster, startCluster } from '../servers/cluster.ts'
+import { freePort } from '../servers/ports.ts'
 import { type Proxy, startProxy } from '../servers/proxy.ts'
 import { type Sentinels, startSentinels } from '../servers/sentinels.ts'
 import { announce } from './announced.ts'
@@ -47,6 +49,36 @@ describe('a cluster', async () => {
     const { driver, close } = await open(proxies.map(({ port }) => port))
     try {
       expect(await countOfLost(driver, proxies, name)).toBe('1')
+    } finally {
+      await close()
+    }
+  })
+
+  // It would happen after its own repetition, and after what followed that: a clear would remove what came since.
+  test.each(await waysToOpen('clusters'))('%s sends nothing later that was given up', async (name, open) => {
+    const { driver, close } = await open(proxies.map(({ port }) => port))
+    const key = `${name} given up`
+    await untilAnswered(driver, callOf(LOOK, [key]))
+    const nowhere = await freePort()
+    for (const proxy of proxies) proxy.leadTo(nowhere)
+    for (const proxy of proxies) proxy.resetAll()
+    const runs: Promise<boolean>[] = []
+    for (let n = 0; n < 20; n += 1) {
+      runs.push(
+        driver.run(callOf(COUNT, [key])).then(
+          () => true,
+          () => false,
+        ),
+      )
+      await sleep(5)
+    }
+    for (const [at, proxy] of proxies.entries()) proxy.leadTo(cluster.ports[at] ?? 0)
+    const answered = (await Promise.all(runs)).filter(Boolean).length
+    await untilAnswered(driver, callOf(LOOK, [key]))
+    await sleep(500)
+
+    try {
+      expect(Number(await untilAnswered(driver, callOf(LOOK, [key])))).toBe(answered)
     } finally {
       await close()
     }

@@ -2,14 +2,15 @@
 
 import type { Cluster, Command, Redis } from 'ioredis'
 import { ConnectionLostError } from '../../driver.ts'
+import type { Fate } from '../wire/pending-runs.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
-/** Sends a command as `call` of ioredis does, or as `callBuffer`. `by`: as in ScriptCall. */
+/** Sends a command as `call` of ioredis does, or as `callBuffer`. */
 export type SendCommand = (
   command: string,
   args: WireArgument[],
   bytes: boolean,
-  by?: number,
+  fate?: Fate,
 ) => Promise<unknown>
 
 /** Also marks our commands. */
@@ -25,22 +26,22 @@ const ignored = (): void => undefined
  */
 export function senderOf(client: Redis | Cluster): SendCommand {
   let texts: string[] = []
-  let endsBy: number | undefined
+  let ofCall: Fate | undefined
   const own = {
     options: { ...client.options, enableAutoPipelining: false },
     sendCommand(command: Command): unknown {
       if (texts.length > 0) command.args = texts
       command.setTimeout = ignored
-      if (client.isCluster) return sendInCluster(client as Cluster, command, endsBy)
+      if (client.isCluster) return sendInCluster(client as Cluster, command, ofCall)
       // Ready, while a dropped connection ends: kept, too.
       const isUp = client.status === 'ready' && (client as Redis).stream.writable
       if (isUp) return client.sendCommand(command)
-      return sendOrKeep(command, endsBy, () => client.sendCommand(command)).sending
+      return sendOrKeep(command, ofCall, () => client.sendCommand(command)).sending
     },
   }
   const caller: Pick<Redis, 'call' | 'callBuffer'> = Object.setPrototypeOf(own, client)
-  return (command, args, bytes, by) => {
-    endsBy = by
+  return (command, args, bytes, fate) => {
+    ofCall = fate
     const areTexts = args.every((arg) => typeof arg === 'string')
     texts = areTexts ? args : []
     const now = areTexts ? [] : args
@@ -61,18 +62,20 @@ interface Kept {
 }
 
 /**
- * Where the client keeps the command for longer than its caller waits, the caller gets an error, and PING is sent in its
- * place. Otherwise it might happen after the server has forgotten that it happened already.
+ * Where the client keeps the command for longer than its caller waits for it, the caller gets an error, and PING is sent
+ * in its place. Otherwise it might happen after its own repetition and what followed that, or after the server has
+ * forgotten that it happened already.
  */
-function sendOrKeep(command: Command, endsBy: number | undefined, send: () => unknown): Kept {
-  const by = endsBy ?? performance.now() + LONGEST_KEPT_MS
+function sendOrKeep(command: Command, fate: Fate | undefined, send: () => unknown): Kept {
+  const by = fate?.by ?? performance.now() + LONGEST_KEPT_MS
   // The monotonic clock omits the time in which the machine was suspended.
   const byWall = Date.now() + by - performance.now()
   const toWritable = command.toWritable.bind(command)
   let [isWritten, isKept] = [false, false]
   command.toWritable = (socket) => {
     isWritten = true
-    if (isKept && (performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS)) {
+    const isLate = performance.now() > by + GRACE_MS || Date.now() > byWall + WALL_GRACE_MS
+    if (fate?.isOver === true || (isKept && isLate)) {
       command.reject(new ConnectionLostError('the call has ended before it was sent', false))
       command.name = 'ping'
       command.args = []
@@ -85,9 +88,9 @@ function sendOrKeep(command: Command, endsBy: number | undefined, send: () => un
 }
 
 /** A cluster would send a command again whose connection is lost, also one that has been written. */
-function sendInCluster(cluster: Cluster, command: Command, endsBy: number | undefined): unknown {
+function sendInCluster(cluster: Cluster, command: Command, fate: Fate | undefined): unknown {
   const { reject } = command
-  const { sending, isWritten } = sendOrKeep(command, endsBy, () => cluster.sendCommand(command))
+  const { sending, isWritten } = sendOrKeep(command, fate, () => cluster.sendCommand(command))
   // Redirections and errors of the server: the command did not happen.
   const { reject: sendAgain } = command
   command.reject = (error) => (isWritten() && isClosed(error) ? reject : sendAgain).call(command, error)

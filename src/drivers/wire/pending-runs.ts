@@ -7,6 +7,14 @@ export const MISREAD = 'a reply had the wrong shape: its connection was dropped'
 /** Rounds are counted while answers are outstanding; see silence.ts. */
 export const ROUND_MS = 500
 
+/** Of a command that the client may keep, and send later. */
+export interface Fate {
+  /** As in ScriptCall. */
+  readonly by: number | undefined
+  /** It was given up: its caller repeats it, or has an error. */
+  isOver: boolean
+}
+
 /** A command that is sent. `Node`: a connection of the client library. */
 export interface Sent<Node extends object = object> {
   readonly key: string
@@ -20,6 +28,7 @@ export interface Sent<Node extends object = object> {
   readonly waitsMs?: number | undefined
   /** The target connection, when it does not follow from the key. */
   readonly node?: Node | undefined
+  readonly fate?: Fate | undefined
 }
 
 /** A command without an answer yet. */
@@ -90,7 +99,7 @@ export class PendingRuns<Node extends object = object> {
   follow(answer: Promise<unknown>, sent: Sent<Node>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       // Copied field by field: a spread costs more than the rest of this function.
-      const { key, written, isLarge, bytes, waitsMs, node } = sent
+      const { key, written, isLarge, bytes, waitsMs, node, fate } = sent
       const run: PendingRun<Node> = {
         previous: undefined,
         next: undefined,
@@ -100,6 +109,7 @@ export class PendingRuns<Node extends object = object> {
         bytes,
         waitsMs,
         node,
+        fate,
         among: this,
         round: this.#due.rounds,
         reject,
@@ -148,6 +158,7 @@ export class PendingRuns<Node extends object = object> {
     for (const run of this.#own()) {
       if (!isLost(run)) continue
       this.#due.runs.delete(run)
+      if (run.fate !== undefined) run.fate.isOver = true
       run.reject(new ConnectionLostError(reason, true))
     }
   }
