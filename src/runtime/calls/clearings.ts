@@ -4,6 +4,8 @@
 // Everything requested before the deletion is over, even if its answer arrives later: a call that was under way by then
 // has nearly always run before the clear.
 
+import { didNotHappen } from '../errors/outage.ts'
+
 /** The server reports forgotten deletions, as it does to other instances. */
 const MOST_KNOWN = 1000
 
@@ -19,20 +21,35 @@ export class Clearings {
    */
   readonly #times = new Map<string, Times>()
   readonly #watchers = new Map<string, Set<() => void>>()
+  readonly #isStrict: boolean
+
+  /**
+   * `strict`: what was requested while the deletion was under way is over, too, and where it has no answer. For claims,
+   * about which the server is not asked; their acks still count.
+   */
+  constructor({ strict = false }: { strict?: boolean } = {}) {
+    this.#isStrict = strict
+  }
 
   /** Runs the deletion of a unit; everything requested of it before is then over. Rejects as `clear` does. */
   async run<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
     const sentAt = performance.now()
-    const answer = await clear()
-    this.#note(beginning, { sentAt, answeredAt: performance.now() })
-    return answer
+    const over = (): void => this.#note(beginning, { sentAt, answeredAt: performance.now() })
+    try {
+      const answer = await clear()
+      over()
+      return answer
+    } catch (error) {
+      if (this.#isStrict && !didNotHappen(error)) over()
+      throw error
+    }
   }
 
   /** True when a request to the unit at this `performance.now()` was made before its deletion. */
   since(beginning: string, askedAt: number): boolean {
     if (this.#times.size === 0) return false
     const times = this.#times.get(beginning)
-    return times !== undefined && askedAt <= times.sentAt
+    return times !== undefined && askedAt <= (this.#isStrict ? times.answeredAt : times.sentAt)
   }
 
   /**
