@@ -162,22 +162,7 @@ collect(b,o,i,e,n)
 k=p and#i<e
 end
 return{'suggested',k and 1 or 0,l,show(i,m)}` }
-const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [115, 15, -37, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18], text: `local function note_changed(a,b,c,d,e)
-local f,g={ids={}},{}
-for h,i in ipairs(d)do
-note_passed(f,(walk_forks(a,c,i)))
-end
-read_tops(b,c,f.ids)
-for h,i in ipairs(f.ids)do
-g[h]=c.open[i]
-end
-for h,i in ipairs(find_leaves(b,g,e))do
-if i.at==1 and find_place(i.leaf,e)<10 then
-change_front(c,i.top)
-end
-end
-end
-local function renew_fronts(a,b,c,d,e)
+const frontsModule: LuaText = { file: 'lua/shared/autocomplete/fronts', taken: [93, 2, -57, 12, 2, 9, -48, 6, 2, 16, 26, 16, 2, 8, 6, 18, 2, 15], text: `local function renew_fronts(a,b,c,d,e)
 local f,g={},0
 local function front_head(a,b)
 local c,d={'2',string.char(#b),b,''},0
@@ -262,6 +247,21 @@ end
 end
 if f[1]then
 redis.call('HSET',b,unpack(f))
+end
+end
+local function note_changed(a,b,c,d,e)
+local f,g={ids={}},{}
+for h,i in ipairs(d)do
+note_passed(f,(walk_forks(a,c,i)))
+end
+read_tops(b,c,f.ids)
+for h,i in ipairs(f.ids)do
+g[h]=c.open[i]
+end
+for h,i in ipairs(find_leaves(b,g,e))do
+if i.at==1 and find_place(i.leaf,e)<10 then
+change_front(c,i.top)
+end
 end
 end` }
 const hotModule: LuaText = { file: 'lua/shared/autocomplete/hot', taken: [12, 15, 76, 11, -85, 8, 201, 9, -82, 2, 1, 10, 2, 25, 2, 30, 12, 15, 2, 13, -227, 12, 2, 7, -34, 10, 26, 26, 14, 8, 2, 18, 2, 13], text: `local function walk_forks(a,b,c)
@@ -496,7 +496,7 @@ end
 end
 enter_tops(a,b,d,g,h,f)
 end` }
-const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -34, 14, -20, 5, 48, 7, -39, 3, -34, 4], text: `local function open_index(a,b,c)
+const indexModule: LuaText = { file: 'lua/shared/autocomplete/index', taken: [26, 1, -23, 11, 12, 1, -11, 8, 3, 2, 40, 12, -19, 3, -18, 14, 33, 7, -60, 5, -15, 4], text: `local function open_index(a,b,c)
 local function read_index(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','last','tops',c)
 return{
@@ -531,6 +531,9 @@ if not b.is_new then
 redis.call('HSET',a,'layout','2')
 end
 end
+local function has_expired(a,b)
+return a>0 and a<=b
+end
 local function parse_record(a)
 local b,c,d,e,f=struct.unpack('>ddHHH',a)
 local g=22+d
@@ -545,11 +548,6 @@ text=i,
 payload=string.sub(a,h+f+1),
 }
 end
-local function pack_record(a)
-local b=a.id==a.text and''or a.id
-local c=struct.pack('>ddHHH',a.expires_at_ms,a.rank,#b,#a.marked,#a.text)
-return c..b..a.marked..a.text..a.payload
-end
 local function work_of(a,b)
 local c=math.ceil(#b/128)
 for d,e in ipairs(a)do
@@ -557,14 +555,16 @@ c=c+30+#e
 end
 return c
 end
-local function has_expired(a,b)
-return a>0 and a<=b
+local function pack_record(a)
+local b=a.id==a.text and''or a.id
+local c=struct.pack('>ddHHH',a.expires_at_ms,a.rank,#b,#a.marked,#a.text)
+return c..b..a.marked..a.text..a.payload
 end
 local function refusal_of_index(a,b)
 local c=redis.call('HMGET',a,'layout','codec')
 return refusal_of_form(c[1]or'2',c[2]or b,b)
 end` }
-const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, 60, 20, -160, 11], text: `local function parse_top(a,b,c)
+const leavesModule: LuaText = { file: 'lua/shared/autocomplete/leaves', taken: [23, 6, 6, 8, 124, 20, -157, 3, 50, 15, 54, 13, 24, 5, -86, 3, 85, 6, -158, 11, 76, 6, -24, 17, 74, 5, 23, 15, 2, 15, -164, 7, -51, 12, 71, 11, -80, 11, 129, 20], text: `local function parse_top(a,b,c)
 local d={id=a,rest=c,read={},dropped={}}
 d.rank,d.ref,d.has_front=struct.unpack('>ddB',b)
 d.letters=string.sub(b,17+1)
@@ -742,6 +742,17 @@ put_leaf(a,#leaves_of(a)+1,string.sub(b,c,e))
 c=e+1
 end
 end
+local function pack_top(a)
+local b,c={struct.pack('>ddB',a.rank,a.ref,a.has_front)},{}
+for d,e in ipairs(leaves_of(a))do
+b[d+1]=e.letter
+c[d]=pack_place(e.rank,e.ref)
+end
+for d,e in pairs(prefixes_of(a))do
+c[#c+1]=string.char(e,#d)..d
+end
+return table.concat(b),table.concat(c)
+end
 local function put_place(a,b,c,d,e)
 local f,g=find_place(c,e)
 if g then
@@ -761,26 +772,12 @@ if i>16 then
 b.rank,b.ref=b.leaves[i].rank,b.leaves[i].ref
 drop_leaf(b,i)
 end
-end
-local function pack_top(a)
-local b,c={struct.pack('>ddB',a.rank,a.ref,a.has_front)},{}
-for d,e in ipairs(leaves_of(a))do
-b[d+1]=e.letter
-c[d]=pack_place(e.rank,e.ref)
-end
-for d,e in pairs(prefixes_of(a))do
-c[#c+1]=string.char(e,#d)..d
-end
-return table.concat(b),table.concat(c)
 end` }
-const placesModule: LuaText = { file: 'lua/shared/autocomplete/places', taken: [7, 3, 11, 3, -13, 3, 29, 8, -35, 3, 12, 3, 1, 3], text: `local function rank_of(a)
-return 4503599627370496-a
+const placesModule: LuaText = { file: 'lua/shared/autocomplete/places', taken: [35, 3, -7, 3, 9, 8, -35, 3, 2, 3, -17, 3, 1, 3], text: `local function to_prefix(a)
+return'('..a..'\\255'
 end
-local function field_of(a)
-return struct.pack('>d',a)
-end
-local function pack_place(a,b)
-return struct.pack('>dd',a,b)
+local function from_prefix(a)
+return'['..a
 end
 local function first_fork(a,b)
 local c=redis.call('ZRANGEBYLEX',a,'['..b,'('..b..'\\255','LIMIT','0','1')
@@ -793,11 +790,14 @@ end
 local function place_at(a,b)
 return struct.unpack('>dd',a,b)
 end
-local function from_prefix(a)
-return'['..a
+local function field_of(a)
+return struct.pack('>d',a)
 end
-local function to_prefix(a)
-return'('..a..'\\255'
+local function rank_of(a)
+return 4503599627370496-a
+end
+local function pack_place(a,b)
+return struct.pack('>dd',a,b)
 end` }
 const searchModule: LuaText = { file: 'lua/shared/autocomplete/search', taken: [336, 10, 1, 11, 3, 1, -277, 3, 274, 1, -272, 30, 2, 4, 14, 3, -17, 1, 19, 22, 1, 7, -49, 3, 1, 7, 224, 9, -135, 1, -235, 12, 223, 1, -51, 7, 44, 9, -36, 9, -24, 14, 10, 14, -219, 3, 1, 16, 2, 17, 2, 5, 209, 13, -36, 3, 67, 2, -34, 12, 22, 3, -248, 5, 243, 1, -260, 8, 228, 16, 8, 8, -81, 1, 3, 8, -11, 2, 121, 17], text: `local function collect(a,b,c,d,e)
 local f,g=#c,nil
@@ -1118,7 +1118,7 @@ d=d+5
 end
 return c
 end` }
-const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops', taken: [3, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -200, 8, 2, 11, 40, 3, 46, 2, -33, 26, 7, 10], text: `local function open_tops(a)
+const topsModule: LuaText = { file: 'lua/shared/autocomplete/tops', taken: [3, 3, 62, 9, -69, 16, 7, 12, 36, 5, 9, 8, 9, 3, 2, 7, 78, 19, -194, 4, 142, 4, -89, 5, 86, 21, 23, 24, -90, 2, -33, 26, 7, 10, -122, 8, 2, 11, 40, 3], text: `local function open_tops(a)
 return{open={},forks={},last=a,work=0}
 end
 local function fork_behind(a,b,c)
@@ -1258,28 +1258,6 @@ end
 end
 refill_all(a,b,c,d,j)
 end
-local function make_top(a)
-a.last=a.last+1
-local b=exact(a.last)
-local c={id=b,rank=math.huge,ref=math.huge,has_front=0,read={},dropped={}}
-c.leaves,c.prefixes={},{}
-a.open[b]=c
-return c
-end
-local function copy_top(a,b,c)
-local d=leaves_of(c)
-read_leaves(a,{c},d)
-local e=make_top(b)
-e.rank,e.ref=c.rank,c.ref
-for f,g in ipairs(d)do
-put_leaf(e,f,g.places)
-e.leaves[f].rank,e.leaves[f].ref=g.rank,g.ref
-end
-return e
-end
-local function keep_sorted(a)
-redis.call('ZADD',a,'0',string.rep('\\255',65))
-end
 local function write_tops(a,b)
 local c,d={},{}
 local function collect_writes(a,b,c)
@@ -1317,6 +1295,28 @@ end
 for e=1,#d,1000 do
 redis.call('HSET',a,unpack(d,e,math.min(e+1000-1,#d)))
 end
+end
+local function make_top(a)
+a.last=a.last+1
+local b=exact(a.last)
+local c={id=b,rank=math.huge,ref=math.huge,has_front=0,read={},dropped={}}
+c.leaves,c.prefixes={},{}
+a.open[b]=c
+return c
+end
+local function copy_top(a,b,c)
+local d=leaves_of(c)
+read_leaves(a,{c},d)
+local e=make_top(b)
+e.rank,e.ref=c.rank,c.ref
+for f,g in ipairs(d)do
+put_leaf(e,f,g.places)
+e.leaves[f].rank,e.leaves[f].ref=g.rank,g.ref
+end
+return e
+end
+local function keep_sorted(a)
+redis.call('ZADD',a,'0',string.rep('\\255',65))
 end` }
 const wordsModule: LuaText = { file: 'lua/shared/autocomplete/words', taken: [4, 14, 74, 3, -75, 7, 70, 6, -64, 9, 2, 7, 2, 31, -61, 8, 78, 2, -12, 7, 5, 9, 2, 14], text: `local function suffixes_of(a)
 local b,c={},{}
@@ -1479,7 +1479,7 @@ export type AddAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front, 5 KiB at most, if one of the first ten changes. A prefix at which words diverge for the first time copies 250 places. A replaced entry costs as in `remove`. A call takes entries for 6,000 units of work (shared/autocomplete/index), about a microsecond each, and the one that exceeds them; for 2,000 if others have expired, of which it removes as many and 20 as well. File and replicas get the record, the words, 350 bytes for each top, and the fronts: 4 to 8 kB if a thousand titles begin the same way.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/add', '1d16981fe4b572a8733149e8003f7b2abd040626', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 0, 3, indexModule, 35, 14, placesModule, 3, 3, indexModule, 49, 5, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 140, 19, leavesModule, 178, 20, hotModule, 138, 29, topsModule, 159, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 0, 15, wordsModule, 39, 7, indexModule, 61, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 15, 87, addLua, 38, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/add', '1d16981fe4b572a8733149e8003f7b2abd040626', {}, addParts, [{ locals: [1, 5, 6] }, addLua, 0, 3, indexModule, 0, 23, addLua, 3, 1, sharedCalls, 0, 15, addLua, 4, 5, sharedClock, 0, 4, addLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, addLua, 11, 1, topsModule, 0, 3, addLua, 12, 2, sharedNumbers, 0, 7, addLua, 14, 2, placesModule, 20, 3, indexModule, 38, 14, placesModule, 17, 3, indexModule, 59, 5, wordsModule, 0, 14, placesModule, 23, 3, wordsModule, 14, 3, indexModule, 52, 7, wordsModule, 17, 7, placesModule, 6, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 14, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 3, 3, 0, 3, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, topsModule, 178, 19, leavesModule, 189, 20, hotModule, 138, 29, topsModule, 197, 3, hotModule, 167, 65, wordsModule, 30, 9, frontsModule, 87, 15, wordsModule, 39, 7, indexModule, 35, 3, wordsModule, 46, 31, addLua, 16, 20, wordsModule, 77, 8, addLua, 36, 1, wordsModule, 85, 18, addLua, 37, 1, frontsModule, 0, 87, addLua, 38, 1, topsModule, 140, 2, leavesModule, 178, 11, topsModule, 142, 36, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.added.length * 6)
@@ -1563,7 +1563,7 @@ export type FindAnswer =
  * Cost: as `suggest`.
  */
 export const find: Operation<FindArguments, FindAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/find', '076ca30460aeb94844be1a94ed7a626c8162d146', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, findLua, 6, 7, searchModule, 112, 30, placesModule, 23, 3, searchModule, 142, 37, placesModule, 20, 3, 9, 8, searchModule, 179, 36, placesModule, 17, 3, searchModule, 215, 80, placesModule, 3, 3, searchModule, 295, 7, findLua, 13, 5]),
+  script: /* @__PURE__ */ linked('autocomplete/find', '076ca30460aeb94844be1a94ed7a626c8162d146', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, findLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, findLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, findLua, 6, 7, searchModule, 112, 30, placesModule, 0, 3, searchModule, 142, 37, placesModule, 3, 11, searchModule, 179, 36, placesModule, 14, 3, searchModule, 215, 80, placesModule, 17, 3, searchModule, 295, 7, findLua, 13, 5]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([
@@ -1641,7 +1641,7 @@ export type ReapAnswer =
  * Cost: as `remove` for 100 entries, for a query 200, and for as many units of work; with `fuzzy` as `suggest`, too.
  */
 export const reap: Operation<ReapArguments, ReapAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/reap', '9fe71d95a8f7dd509c87a737bbfde3cafdbc913e', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 56, 3, 22, 3, 59, 38, 26, 30, 97, 6, reapLua, 7, 2, searchModule, 112, 1, 125, 54, 220, 33, 258, 1, 267, 28, placesModule, 3, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 15, 87, reapLua, 14, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, reapLua, 15, 2]),
+  script: /* @__PURE__ */ linked('autocomplete/reap', '9fe71d95a8f7dd509c87a737bbfde3cafdbc913e', {}, addParts, [{ locals: [1, 5] }, reapLua, 0, 2, indexModule, 0, 23, reapLua, 2, 1, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, reapLua, 3, 1, topsModule, 0, 3, reapLua, 4, 1, sharedClock, 0, 4, reapLua, 5, 2, indexModule, 35, 17, wordsModule, 0, 14, placesModule, 23, 3, wordsModule, 14, 3, indexModule, 52, 7, wordsModule, 17, 7, placesModule, 6, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 14, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 3, 3, 0, 3, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, 103, 14, searchModule, 56, 3, 22, 3, 59, 38, 26, 30, 97, 6, reapLua, 7, 2, searchModule, 112, 1, 125, 54, 220, 33, 258, 1, 267, 28, placesModule, 17, 3, searchModule, 295, 7, reapLua, 9, 3, wordsModule, 85, 1, sharedNumbers, 0, 7, wordsModule, 86, 1, 94, 9, reapLua, 12, 2, frontsModule, 0, 87, reapLua, 14, 1, topsModule, 140, 2, leavesModule, 178, 11, topsModule, 142, 36, reapLua, 15, 2]),
   parts: addParts,
   encode(args) {
     return withoutDefaults([
@@ -1681,7 +1681,7 @@ export type RemoveAnswer =
  * Cost: O(log words) for each of the 8 words of an entry at most, and for each fork among its 64 bytes. Each of their tops rewrites a leaf of 18 places, and once a call the front if the call removes one of the first ten. A top that falls under 100 places gets up to 60 from the forks that extend it, which costs a first place of each; for a prefix one byte longer without a fork the call reads up to 200 words. A call takes entries for 6,000 units of work, as `add`. File and replicas get the same as in `add`, and 1.5 kB for each refilled top.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/remove', '7488e0f2e13c891f05acda15150fddcc9f66657e', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 61, 3, 35, 14, wordsModule, 0, 14, placesModule, 6, 3, wordsModule, 14, 3, indexModule, 54, 7, wordsModule, 17, 7, placesModule, 9, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 17, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 20, 6, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 15, 87, removeLua, 28, 1, topsModule, 162, 2, leavesModule, 198, 11, topsModule, 164, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
+  script: /* @__PURE__ */ linked('autocomplete/remove', '7488e0f2e13c891f05acda15150fddcc9f66657e', {}, addParts, [{ locals: [1, 2, 3, 5] }, removeLua, 0, 2, indexModule, 0, 23, removeLua, 2, 1, sharedCalls, 0, 15, removeLua, 3, 5, sharedClock, 0, 4, removeLua, 8, 1, topsModule, 0, 3, removeLua, 9, 2, { table: [2, 3, 4, 5, 6, 7, 8] }, indexModule, 23, 12, removeLua, 11, 1, indexModule, 35, 17, wordsModule, 0, 14, placesModule, 23, 3, wordsModule, 14, 3, indexModule, 52, 7, wordsModule, 17, 7, placesModule, 6, 8, topsModule, 3, 9, hotModule, 0, 26, leavesModule, 0, 6, topsModule, 12, 16, searchModule, 179, 3, placesModule, 14, 3, leavesModule, 6, 46, topsModule, 28, 12, leavesModule, 52, 115, topsModule, 40, 46, placesModule, 3, 3, 0, 3, topsModule, 86, 4, hotModule, 26, 8, topsModule, 90, 26, hotModule, 34, 9, searchModule, 113, 12, 182, 38, hotModule, 43, 12, searchModule, 253, 5, 259, 8, hotModule, 55, 55, leavesModule, 167, 11, hotModule, 110, 28, topsModule, 116, 24, wordsModule, 24, 6, 87, 7, removeLua, 12, 15, sharedNumbers, 0, 7, wordsModule, 85, 2, 94, 9, removeLua, 27, 1, frontsModule, 0, 87, removeLua, 28, 1, topsModule, 140, 2, leavesModule, 178, 11, topsModule, 142, 36, removeLua, 29, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 31, 3]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.gone.length)
@@ -1728,7 +1728,7 @@ export type SuggestAnswer =
  * Cost: O(log words + limit) where more than 32 words match, else it reads up to 200 words. With `fuzzy` and too few others as much as finding the first place for each character of the query and each of the 64 first that may follow, 4,000 words of prefixes of few words, and 200 places.
  */
 export const suggest: Operation<SuggestArguments, SuggestAnswer> = {
-  script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, suggestLua, 6, 7, searchModule, 112, 30, placesModule, 23, 3, searchModule, 142, 37, placesModule, 20, 3, 9, 8, searchModule, 179, 36, placesModule, 17, 3, searchModule, 215, 80, placesModule, 3, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),
+  script: /* @__PURE__ */ linked('autocomplete/suggest', '5b8b0c32156119bfd4c38ec905550250340fdf3f', { reads: true, bytes: true }, findParts, [{ locals: [1, 2] }, suggestLua, 0, 4, indexModule, 64, 2, 13, 8, 66, 2, suggestLua, 4, 2, { table: [2, 3, 4, 5] }, sharedClock, 0, 4, searchModule, 0, 112, suggestLua, 6, 7, searchModule, 112, 30, placesModule, 0, 3, searchModule, 142, 37, placesModule, 3, 11, searchModule, 179, 36, placesModule, 14, 3, searchModule, 215, 80, placesModule, 17, 3, searchModule, 295, 7, suggestLua, 13, 4, searchModule, 302, 17, suggestLua, 17, 1]),
   parts: findParts,
   encode(args) {
     return withoutDefaults([

@@ -236,8 +236,7 @@ save_copy(a,m,k)
 keep_until(a,b,m.expires_at_ms,q)
 remember_answer(a,e,d,q,replaced_answer(m.copy,m.expires_at_ms))
 return{'replaced',m.copy,m.expires_at_ms}` }
-const itemsModule: LuaText = { file: 'lua/shared/collection/items', taken: [15, 1, -13, 10, 3, 2, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function is_live(a,b,c)
-local function count_items(a,b)
+const itemsModule: LuaText = { file: 'lua/shared/collection/items', taken: [3, 10, 2, 3, 4, 12, 4, 13, 10, 18, -24, 3, 25, 10], text: `local function count_items(a,b)
 if b=='list'then
 return redis.call('LLEN',a)
 elseif b=='set'then
@@ -247,6 +246,7 @@ return redis.call('HLEN',a)
 end
 return redis.call('ZCARD',a)
 end
+local function is_live(a,b,c)
 return a.expires_at_ms>c and count_items(b,a.kind)==a.size
 end
 local function fill(a,b,c,d)
@@ -428,7 +428,7 @@ export type AddAnswer =
  * Cost: O(log items) for each item given, and at most 2,000 removed ones.
  */
 export const add: Operation<AddArguments, AddAnswer> = {
-  script: /* @__PURE__ */ linked('collection/add', 'f3596d73a6383a3b2b0044ec18e5cfe0185c1f0e', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 0, 13, addLua, 16, 3, stateModule, 39, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 75, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
+  script: /* @__PURE__ */ linked('collection/add', 'f3596d73a6383a3b2b0044ec18e5cfe0185c1f0e', {}, addParts, [{ locals: [1, 2] }, addLua, 0, 6, stateModule, 0, 35, addLua, 6, 4, sharedCalls, 0, 15, addLua, 10, 5, sharedClock, 0, 4, addLua, 15, 1, itemsModule, 10, 1, 0, 10, 11, 2, addLua, 16, 3, stateModule, 39, 8, addLua, 19, 1, itemsModule, 13, 12, addLua, 20, 4, itemsModule, 25, 13, addLua, 24, 5, sharedNumbers, 0, 7, addLua, 29, 10, stateModule, 75, 4, addLua, 39, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, addLua, 40, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.parts.length)
@@ -489,7 +489,7 @@ export type BuildAnswer =
  * Cost: O(items given).
  */
 export const build: Operation<BuildArguments, BuildAnswer> = {
-  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', {}, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 1, 10, 0, 1, 11, 2, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
+  script: /* @__PURE__ */ linked('collection/build', '732c77d8eb164841deb4051a7d4dbbcbe39222a5', {}, buildParts, [{ locals: [1, 2, 3] }, buildLua, 0, 6, stateModule, 0, 35, buildLua, 6, 4, sharedClock, 0, 4, buildLua, 10, 1, itemsModule, 0, 13, buildLua, 11, 1, stateModule, 39, 8, buildLua, 12, 1, stateModule, 47, 3, buildLua, 13, 9, itemsModule, 13, 12, buildLua, 22, 8]),
   parts: buildParts,
   encode(args) {
     const encoded = new Array<Argument>(5 + args.parts.length)
@@ -573,7 +573,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true }, addParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 0, 13, inspectLua, 2, 14]),
+  script: /* @__PURE__ */ linked('collection/inspect', 'd9babbd63689727ebadd2f59ca58037149a9c7fe', { reads: true }, addParts, [{ locals: [1, 2] }, stateModule, 0, 35, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, itemsModule, 10, 1, 0, 10, 11, 2, inspectLua, 2, 14]),
   parts: addParts,
   encode() {
     return []
@@ -625,7 +625,7 @@ export type ReadAnswer =
  * Cost: O(log items + limit), at most 4 MiB.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('collection/read', '7e9c4f7b7374cffb0d17e163c1d13b9b145c7960', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 0, 13, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
+  script: /* @__PURE__ */ linked('collection/read', '7e9c4f7b7374cffb0d17e163c1d13b9b145c7960', { reads: true, bytes: true }, addParts, [{ locals: [1, 2] }, readLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 35, readLua, 5, 2, sharedScan, 1, 14, readLua, 7, 4, sharedClock, 0, 4, readLua, 11, 1, itemsModule, 10, 1, 0, 10, 11, 2, readLua, 12, 3, stateModule, 39, 8, readLua, 15, 5, itemsModule, 38, 1, sharedNumbers, 0, 7, itemsModule, 39, 2, sharedScan, 15, 4, itemsModule, 41, 3, sharedScan, 15, 4, itemsModule, 44, 15, readLua, 20, 12]),
   parts: addParts,
   encode(args) {
     return [
@@ -688,7 +688,7 @@ export type RemoveAnswer =
  * Cost: O(log items) for each item given.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('collection/remove', '914679d9435cd12309e61acdeb7bc7aba240b1bc', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 0, 13, removeLua, 14, 3, stateModule, 39, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 75, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
+  script: /* @__PURE__ */ linked('collection/remove', '914679d9435cd12309e61acdeb7bc7aba240b1bc', {}, addParts, [{ locals: [1, 2] }, removeLua, 0, 4, stateModule, 0, 35, removeLua, 4, 4, sharedCalls, 0, 15, removeLua, 8, 5, sharedClock, 0, 4, removeLua, 13, 1, itemsModule, 10, 1, 0, 10, 11, 2, removeLua, 14, 3, stateModule, 39, 8, removeLua, 17, 1, itemsModule, 59, 10, removeLua, 18, 2, sharedNumbers, 0, 7, stateModule, 75, 4, removeLua, 20, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 22, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.parts.length)
@@ -749,7 +749,7 @@ export type ReplaceAnswer =
  * Cost: O(items given); Redis frees the replaced items in the background.
  */
 export const replace: Operation<ReplaceArguments, ReplaceAnswer> = {
-  script: /* @__PURE__ */ linked('collection/replace', '05f3975c00a01a8a24e8da30aa742629c8a2af37', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 35, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 1, 10, 0, 1, 11, 2, replaceLua, 18, 1, stateModule, 39, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 50, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 36, 1, stateModule, 75, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
+  script: /* @__PURE__ */ linked('collection/replace', '05f3975c00a01a8a24e8da30aa742629c8a2af37', {}, addParts, [{ locals: [1, 2] }, replaceLua, 0, 7, stateModule, 0, 35, replaceLua, 7, 4, sharedCalls, 0, 15, replaceLua, 11, 2, stateModule, 35, 4, replaceLua, 13, 3, sharedClock, 0, 4, replaceLua, 16, 2, itemsModule, 0, 13, replaceLua, 18, 1, stateModule, 39, 8, replaceLua, 19, 1, stateModule, 47, 3, replaceLua, 20, 7, stateModule, 50, 3, replaceLua, 27, 2, itemsModule, 13, 12, replaceLua, 29, 5, sharedTokens, 0, 3, replaceLua, 34, 2, sharedNumbers, 0, 7, stateModule, 53, 22, replaceLua, 36, 1, stateModule, 75, 4, replaceLua, 37, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, replaceLua, 38, 2]),
   parts: addParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.parts.length)
@@ -823,7 +823,7 @@ export type SwitchInAnswer =
  * Cost: O(1); Redis frees the replaced items in the background.
  */
 export const switchIn: Operation<SwitchInArguments, SwitchInAnswer> = {
-  script: /* @__PURE__ */ linked('collection/switch-in', 'f8a3eee9ee8a1a0d2f1d781a7c5e2c266763010f', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 35, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 1, 10, 0, 1, 11, 2, switchInLua, 15, 1, stateModule, 39, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 50, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 37, 1, stateModule, 75, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
+  script: /* @__PURE__ */ linked('collection/switch-in', 'f8a3eee9ee8a1a0d2f1d781a7c5e2c266763010f', {}, buildParts, [{ locals: [1, 2, 3] }, switchInLua, 0, 7, stateModule, 0, 35, switchInLua, 7, 1, sharedCalls, 0, 15, switchInLua, 8, 2, stateModule, 35, 4, switchInLua, 10, 3, sharedClock, 0, 4, switchInLua, 13, 2, itemsModule, 0, 13, switchInLua, 15, 1, stateModule, 39, 8, switchInLua, 16, 1, stateModule, 47, 3, switchInLua, 17, 11, stateModule, 50, 3, switchInLua, 28, 7, sharedTokens, 0, 3, switchInLua, 35, 2, sharedNumbers, 0, 7, stateModule, 53, 22, switchInLua, 37, 1, stateModule, 75, 4, switchInLua, 38, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, stateModule, 79, 3, switchInLua, 39, 2]),
   parts: buildParts,
   encode(args) {
     return [

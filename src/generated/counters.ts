@@ -634,7 +634,7 @@ end
 redis.call('HSET',b,unpack(d))
 redis.call('HDEL',a,unpack(e))
 end` }
-const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [29, 1, -16, 14, 2, 6, 131, 8, -138, 20, 57, 11, -25, 12, 73, 4, -93, 3, 60, 6, 12, 6, -36, 4, -90, 16, 51, 17, -65, 13], text: `local function open_partition(a,b)
+const partitionModule: LuaText = { file: 'lua/shared/counters/partition', taken: [29, 1, -16, 14, 2, 6, 64, 12, 73, 4, -152, 20, 39, 3, 15, 11, 42, 8, -16, 6, 12, 6, -55, 17, 2, 4, -90, 16, 3, 13], text: `local function open_partition(a,b)
 local function read_partition(a,b)
 local c=
 redis.call('HMGET',a,'layout','epoch','seq','batch','pending_ms','rest_ms','sealed_ms',b)
@@ -655,13 +655,21 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
-local function evict_due(a,b,c)
-local d=redis.call('ZRANGEBYSCORE',b,'-inf',exact(c),'LIMIT','0',exact(1000))
-if#d>0 then
-redis.call('HDEL',a,unpack(d))
-redis.call('ZREM',b,unpack(d))
+local function read_outcomes(a)
+local b,c={},{}
+local d,e=string.match(a,'^(.*)|(.*)$')
+for f,g in string.gmatch(d,'(%d+) (%a+)')do
+b[#b+1]=tonumber(f)
+b[#b+1]=g
 end
-return#d
+for f in string.gmatch(e,'%d+')do
+c[#c+1]=tonumber(f)
+end
+return b,c
+end
+local function let_stay(a,b)
+redis.call('PERSIST',b)
+redis.call('PERSIST',a)
 end
 local function save_partition(a,b)
 redis.call(
@@ -683,6 +691,9 @@ exact(b.rest_ms),
 exact(b.sealed_ms)
 )
 end
+local function outcomes_text(a,b)
+return table.concat(a,' ')..'|'..table.concat(b,' ')
+end
 local function count_again(a,b)
 local c=redis.call('HKEYS',b)
 if#c==0 then
@@ -694,24 +705,13 @@ d=d+(f and 1 or 0)
 end
 return d
 end
-local function read_outcomes(a)
-local b,c={},{}
-local d,e=string.match(a,'^(.*)|(.*)$')
-for f,g in string.gmatch(d,'(%d+) (%a+)')do
-b[#b+1]=tonumber(f)
-b[#b+1]=g
+local function evict_due(a,b,c)
+local d=redis.call('ZRANGEBYSCORE',b,'-inf',exact(c),'LIMIT','0',exact(1000))
+if#d>0 then
+redis.call('HDEL',a,unpack(d))
+redis.call('ZREM',b,unpack(d))
 end
-for f in string.gmatch(e,'%d+')do
-c[#c+1]=tonumber(f)
-end
-return b,c
-end
-local function let_stay(a,b)
-redis.call('PERSIST',b)
-redis.call('PERSIST',a)
-end
-local function outcomes_text(a,b)
-return table.concat(a,' ')..'|'..table.concat(b,' ')
+return#d
 end
 local function keep_clean(a,b,c,d)
 local e=redis.pcall('ZADD',b,exact(d),c)
@@ -724,6 +724,23 @@ if d>0 and c.pending_ms==0 and c.rest_ms==0 and c.batch==''then
 redis.call('PEXPIRE',b,exact(d))
 redis.call('PEXPIRE',a,exact(d))
 end
+end
+local function clear_all(a)
+return redis.call(
+'UNLINK',
+a.meta,
+a.values,
+a.pending,
+a.rest,
+a.sealed,
+a.clean,
+a.once,
+a.board,
+a.shown,
+a.noted,
+a.idle,
+a.ahead
+)
 end
 local function other_place(a,b)
 local c=redis.call('HGET',a,'place')
@@ -744,23 +761,6 @@ end
 redis.pcall('HINCRBY',c,d,h)
 redis.pcall('HINCRBY',c,d,opposite(f))
 return redis.call('HGET',c,d)
-end
-local function clear_all(a)
-return redis.call(
-'UNLINK',
-a.meta,
-a.values,
-a.pending,
-a.rest,
-a.sealed,
-a.clean,
-a.once,
-a.board,
-a.shown,
-a.noted,
-a.idle,
-a.ahead
-)
 end
 local function note(a,b,c,d,e)
 redis.pcall('HINCRBY',b,d,e)
@@ -964,7 +964,7 @@ export type BeginAnswer =
  * Cost: O(counters of the sealed batch); Redis frees the memory in the background.
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('counters/begin', 'b0d22fd9cdaefaa1c08650aa4522164c00806920', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 7, partitionModule, 0, 21, beginLua, 7, 19, partitionModule, 49, 11, beginLua, 26, 6, sharedNumbers, 0, 7, partitionModule, 29, 20, beginLua, 32, 21]),
+  script: /* @__PURE__ */ linked('counters/begin', 'b0d22fd9cdaefaa1c08650aa4522164c00806920', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, beginLua, 0, 7, partitionModule, 0, 21, beginLua, 7, 19, partitionModule, 60, 11, beginLua, 26, 6, sharedNumbers, 0, 7, partitionModule, 37, 20, beginLua, 32, 21]),
   parts: ackParts,
   encode(args) {
     return [
@@ -1015,7 +1015,7 @@ export type ClearShownAnswer =
  * Cost: O(1); Redis frees the memory in the background.
  */
 export const clearShown: Operation<ClearShownArguments, ClearShownAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear-shown', '71546762dd3fee74f06620a38b8a6dd4ea10d1df', {}, clearShownParts, [{ locals: [3, 4, 5] }, clearShownLua, 0, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 111, 17, clearShownLua, 3, 4]),
+  script: /* @__PURE__ */ linked('counters/clear-shown', '71546762dd3fee74f06620a38b8a6dd4ea10d1df', {}, clearShownParts, [{ locals: [3, 4, 5] }, clearShownLua, 0, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 91, 17, clearShownLua, 3, 4]),
   parts: clearShownParts,
   encode() {
     return []
@@ -1047,7 +1047,7 @@ export type ClearAnswer =
  * Cost: O(1); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('counters/clear', 'bf46ab78e35a5656e103747a1b4a36f526aff1f2', {}, clearShownParts, [{ table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 111, 17, clearLua, 0, 4]),
+  script: /* @__PURE__ */ linked('counters/clear', 'bf46ab78e35a5656e103747a1b4a36f526aff1f2', {}, clearShownParts, [{ table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, partitionModule, 91, 17, clearLua, 0, 4]),
   parts: clearShownParts,
   encode() {
     return []
@@ -1161,7 +1161,7 @@ export type IncrementAnswer =
  * Cost: O(counters).
  */
 export const increment: Operation<IncrementArguments, IncrementAnswer> = {
-  script: /* @__PURE__ */ linked('counters/increment', 'b9914ec04e6465bad2ce18fdabf8bc869c851a47', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 60, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 72, 4, incrementLua, 73, 2, partitionModule, 29, 1, sharedNumbers, 0, 7, partitionModule, 30, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 76, 3, incrementLua, 77, 2]),
+  script: /* @__PURE__ */ linked('counters/increment', 'b9914ec04e6465bad2ce18fdabf8bc869c851a47', {}, incrementParts, [{ locals: [1, 2, 3, 5, 6] }, incrementLua, 0, 4, partitionModule, 0, 21, incrementLua, 4, 5, sharedClock, 0, 4, incrementLua, 9, 9, sharedCalls, 0, 15, incrementLua, 18, 2, partitionModule, 21, 12, incrementLua, 20, 9, { table: [2, 3, 4, 5] }, amountsModule, 0, 4, incrementLua, 29, 1, amountsModule, 4, 43, incrementLua, 30, 7, sharedIdempotency, 0, 4, amountsModule, 47, 12, sharedNumbers, 0, 7, amountsModule, 59, 27, sharedIdempotency, 4, 3, incrementLua, 37, 32, sharedIdempotency, 7, 1, sharedExpiry, 0, 18, sharedIdempotency, 8, 4, incrementLua, 69, 1, sharedIdempotency, 12, 5, incrementLua, 70, 3, partitionModule, 33, 4, incrementLua, 73, 2, partitionModule, 37, 1, sharedNumbers, 0, 7, partitionModule, 38, 19, incrementLua, 75, 2, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, partitionModule, 57, 3, incrementLua, 77, 2]),
   parts: incrementParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1238,7 +1238,7 @@ export type InspectAnswer =
  * Cost: O(counters of the sealed batch).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('counters/inspect', 'a9f23d0ed94b7d5905eab316359e3d40867506a0', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, partitionModule, 49, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
+  script: /* @__PURE__ */ linked('counters/inspect', 'a9f23d0ed94b7d5905eab316359e3d40867506a0', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5] }, partitionModule, 0, 21, inspectLua, 0, 5, partitionModule, 60, 11, inspectLua, 5, 2, sharedClock, 0, 4, inspectLua, 7, 15]),
   parts: inspectParts,
   encode() {
     return []
@@ -1343,7 +1343,7 @@ export type LoadAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const load: Operation<LoadArguments, LoadAnswer> = {
-  script: /* @__PURE__ */ linked('counters/load', '6877bea8e173572b14ae9a511d5794f677df6e59', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 21, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 79, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 85, 6, loadLua, 29, 2]),
+  script: /* @__PURE__ */ linked('counters/load', '6877bea8e173572b14ae9a511d5794f677df6e59', {}, ackParts, [{ locals: [1, 2, 6] }, loadLua, 0, 5, partitionModule, 0, 21, loadLua, 5, 15, sharedClock, 0, 4, loadLua, 20, 1, sharedNumbers, 0, 7, partitionModule, 71, 8, loadLua, 21, 3, { table: [2, 3, 4, 5, 6] }, partitionModule, 79, 6, amountsModule, 86, 18, loadLua, 24, 5, partitionModule, 85, 6, loadLua, 29, 2]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 2)
@@ -1443,7 +1443,7 @@ export type NotedAnswer =
  * Cost: O(limit), and at most 1,000 evictions.
  */
 export const noted: Operation<NotedArguments, NotedAnswer> = {
-  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', {}, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 91, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 21, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
+  script: /* @__PURE__ */ linked('counters/noted', '5e245c9cb3f5781c5fbe9b795d4aa28cf418c2e9', {}, notedParts, [{ locals: [1, 2, 3, 4] }, notedLua, 0, 3, sharedScan, 0, 1, boardModule, 0, 17, notedLua, 3, 4, partitionModule, 108, 4, notedLua, 7, 4, sharedNumbers, 0, 7, partitionModule, 71, 8, sharedClock, 0, 4, notedLua, 11, 1, sharedScan, 1, 14, notedLua, 12, 1, sharedScan, 15, 4, notedLua, 13, 5]),
   parts: notedParts,
   encode(args) {
     return [
@@ -1501,7 +1501,7 @@ export type SealAnswer =
  * Cost: O(counters of the batch), and at most 1,000 evictions.
  */
 export const seal: Operation<SealArguments, SealAnswer> = {
-  script: /* @__PURE__ */ linked('counters/seal', 'd6cd648fd3bbe37f717ff2dba05970104cbbb26c', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 21, 8, sealLua, 7, 20, partitionModule, 29, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
+  script: /* @__PURE__ */ linked('counters/seal', 'd6cd648fd3bbe37f717ff2dba05970104cbbb26c', {}, ackParts, [{ locals: [1, 2, 3, 4, 5, 6] }, sealLua, 0, 2, partitionModule, 0, 21, sealLua, 2, 4, sharedClock, 0, 4, sealLua, 6, 1, sharedNumbers, 0, 7, partitionModule, 71, 8, sealLua, 7, 20, partitionModule, 37, 20, sealLua, 27, 4, boardModule, 42, 13, sealLua, 31, 12]),
   parts: ackParts,
   encode(args) {
     return [
@@ -1557,7 +1557,7 @@ export type ShowAbsentAnswer =
  * Cost: O(counters), and at most 1,000 evictions.
  */
 export const showAbsent: Operation<ShowAbsentArguments, ShowAbsentAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show-absent', 'ed645a1ed94bdacbba853eea5902da8af798990f', {}, noteParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 91, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 21, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 79, 6, amountsModule, 53, 6, partitionModule, 95, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
+  script: /* @__PURE__ */ linked('counters/show-absent', 'ed645a1ed94bdacbba853eea5902da8af798990f', {}, noteParts, [{ locals: [1, 2, 4, 5] }, showAbsentLua, 0, 5, boardModule, 0, 17, showAbsentLua, 5, 4, partitionModule, 108, 4, showAbsentLua, 9, 7, sharedClock, 0, 4, showAbsentLua, 16, 1, sharedNumbers, 0, 7, partitionModule, 71, 8, showAbsentLua, 17, 8, boardModule, 17, 16, showAbsentLua, 25, 5, { table: [1, 2, 3, 4, 5] }, partitionModule, 79, 6, amountsModule, 53, 6, partitionModule, 112, 16, showAbsentLua, 30, 13, boardModule, 33, 9, showAbsentLua, 43, 2]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.counters.length * 3)
@@ -1625,7 +1625,7 @@ export type ShowAnswer =
  * Cost: O(counters); Redis frees the memory in the background.
  */
 export const show: Operation<ShowArguments, ShowAnswer> = {
-  script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, noteParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 79, 6, 95, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
+  script: /* @__PURE__ */ linked('counters/show', '856b46c2b320c93e09c14223f963e496317fb88f', {}, noteParts, [{ locals: [1, 2, 3, 4, 5] }, showLua, 0, 7, boardModule, 0, 17, showLua, 7, 15, sharedClock, 0, 4, showLua, 22, 6, sharedNumbers, 0, 7, boardModule, 17, 16, showLua, 28, 2, { table: [1, 2, 3, 4, 5] }, amountsModule, 53, 6, partitionModule, 79, 6, 112, 16, showLua, 30, 31, boardModule, 33, 9, showLua, 61, 2]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.counters.length * 3)

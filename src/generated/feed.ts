@@ -758,7 +758,7 @@ move_all(K,k)
 end
 save_feed(a,k)
 return{'subscribed',format_cursor(k.epoch,n),m and 0 or 1}` }
-const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 1, 3, 34, 8, -54, 3, 182, 2, -21, 11, 2, 4, 4, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, 62, 15, -201, 20, 2, 6, 5, 1], text: `local function is_live(a,b,c)
+const claimsModule: LuaText = { file: 'lua/shared/feed/claims', taken: [8, 4, 1, 3, 34, 8, -54, 3, 182, 2, -21, 11, 2, 4, 4, 13, -142, 4, 15, 3, -15, 11, 5, 21, 2, 16, 23, 18, -39, 12, 1, 5, -124, 20, 2, 6, 158, 15, -168, 1], text: `local function is_live(a,b,c)
 local d=redis.call('ZSCORE',a,c)
 return d and tonumber(d)>b.now_ms or false
 end
@@ -896,21 +896,6 @@ redis.call('HSET',a.work,unpack(g))
 redis.call('ZADD',a.leases,b.now_ms+c,e)
 redis.call('ZREM',a.returned,unpack(h))
 end
-local function refuse(a,b,c,d,e)
-local f,g={},{}
-for h,i in ipairs(e)do
-local j='absent'
-if i.holder and is_live(b,d,i.holder)then
-j='held'
-elseif i.parked or entry_at(a,c,d,i.place)then
-j='unclaimed'
-end
-f[#f+1]=tonumber(i.id)
-f[#f+1]=j
-g[#g+1]=i.id..':'..j
-end
-return f,table.concat(g,' ')
-end
 local function find_claimed(a,b,c,d)
 local e={}
 if#d==0 or redis.call('EXISTS',b)==0 then
@@ -937,33 +922,30 @@ a[#a+1]=b
 a[#a+1]=tonumber(c)
 end
 end
+local function refuse(a,b,c,d,e)
+local f,g={},{}
+for h,i in ipairs(e)do
+local j='absent'
+if i.holder and is_live(b,d,i.holder)then
+j='held'
+elseif i.parked or entry_at(a,c,d,i.place)then
+j='unclaimed'
+end
+f[#f+1]=tonumber(i.id)
+f[#f+1]=j
+g[#g+1]=i.id..':'..j
+end
+return f,table.concat(g,' ')
+end
 d[#d+1]=entry_at(a.early,a.log,b,f)` }
-const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [27, 6, 1, 12, 10, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 13, -20, 2, -49, 1, 5, 1, 42, 1, 3, 1, -14, 3, 11, 1, 2, 1, -40, 1, 1, 4, 1, 1, 1, 3, 1, 1, 2, 1, 24, 4, 1, 1], text: `local function move_oldest(a,b,c)
-repeat
-local d,e=at_once(c),{}
-for f,g in ipairs(redis.call('XRANGE',a.log,'-','+','COUNT',d))do
-redis.call('XADD',a.early,g[1],unpack(g[2]))
-e[f]=g[1]
-spend(c,1,#g[2][#g[2]])
-end
-if#e>0 then
-redis.call('XDEL',a.log,unpack(e))
-b.moved=tonumber(string.sub(e[#e],1,-3))
-end
-if#e<d then
-return true
-end
-until not is_left(c)
-return false
-end
-local function compact(a,b,c)
-if b.moved==0 then
+const compactModule: LuaText = { file: 'lua/shared/feed/compact', taken: [56, 2, -50, 2, 1, 3, 1, 6, 1, 3, 33, 3, 1, 1, -14, 4, 10, 5, -41, 6, 1, 12, 22, 8, -49, 1, 1, 4, 1, 1, 1, 3, 1, 1, 2, 1, 12, 2, -49, 1, 5, 1, 42, 1, 3, 1, -14, 3, 11, 1, 2, 1, 1, 4, 1, 1], text: `local function compact(a,b,c,d,e)
+if d.moved==0 then
 local function is_sparse(a,b)
-local c=redis.pcall('XLEN',a.log)
+local c=redis.pcall('XLEN',a)
 if type(c)~='number'or c==0 then
 return false
 end
-local d,e=redis.pcall('XINFO','STREAM',a.log),0
+local d,e=redis.pcall('XINFO','STREAM',a),0
 for f=1,#d,2 do
 if d[f]=='radix-tree-keys'then
 e=d[f+1]
@@ -972,54 +954,72 @@ end
 local f=b.bytes-b.large+40*c
 return e>16+3*math.max(f/4096,c/100)
 end
-if not is_sparse(a,b)then
-return
-end
-redis.call('UNLINK',a.early)
-local function may_rename(a)
-local b=redis.pcall('RENAME',a.early,a.log)
-return string.find(b.err or'','no such key',1,true)~=nil
-end
-if not may_rename(a)then
-return
-end
-stand_apart(a.meta,b)
-end
-if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
-redis.call('RENAME',a.early,a.log)
-b.moved=0
-keep_with_feed(b,a.log)
-else
-keep_with_feed(b,a.early)
-end
-end
-local function compact(a,b,c,d,e)
-if d.moved==0 then
-local c=redis.pcall('XLEN',a)
-local d,e=redis.pcall('XINFO','STREAM',a),0
 if not is_sparse(b,d)then
+return
+end
 redis.call('UNLINK',a)
 local function may_rename(a,b)
 local c=redis.pcall('RENAME',a,b)
 return string.find(c.err or'','no such key',1,true)~=nil
+end
 if not may_rename(a,b)then
+return
+end
 stand_apart(c,d)
+end
 local function move_oldest(a,b,c,d)
+repeat
 local e,f=at_once(d),{}
 for g,h in ipairs(redis.call('XRANGE',b,'-','+','COUNT',e))do
 redis.call('XADD',a,h[1],unpack(h[2]))
 f[g]=h[1]
 spend(d,1,#h[2][#h[2]])
+end
 if#f>0 then
 redis.call('XDEL',b,unpack(f))
 c.moved=tonumber(string.sub(f[#f],1,-3))
+end
 if#f<e then
+return true
+end
 until not is_left(d)
+return false
+end
 if move_oldest(a,b,d,budget_of(4+2*e))and redis.call('EXISTS',a)==1 then
 redis.call('RENAME',a,b)
 d.moved=0
 keep_with_feed(d,b)
-keep_with_feed(d,a)` }
+else
+keep_with_feed(d,a)
+end
+end
+local function move_oldest(a,b,c)
+local d,e=at_once(c),{}
+for f,g in ipairs(redis.call('XRANGE',a.log,'-','+','COUNT',d))do
+redis.call('XADD',a.early,g[1],unpack(g[2]))
+e[f]=g[1]
+spend(c,1,#g[2][#g[2]])
+if#e>0 then
+redis.call('XDEL',a.log,unpack(e))
+b.moved=tonumber(string.sub(e[#e],1,-3))
+if#e<d then
+until not is_left(c)
+local function compact(a,b,c)
+if b.moved==0 then
+local c=redis.pcall('XLEN',a.log)
+local d,e=redis.pcall('XINFO','STREAM',a.log),0
+if not is_sparse(a,b)then
+redis.call('UNLINK',a.early)
+local function may_rename(a)
+local b=redis.pcall('RENAME',a.early,a.log)
+return string.find(b.err or'','no such key',1,true)~=nil
+if not may_rename(a)then
+stand_apart(a.meta,b)
+if move_oldest(a,b,budget_of(4+2*c))and redis.call('EXISTS',a.early)==1 then
+redis.call('RENAME',a.early,a.log)
+b.moved=0
+keep_with_feed(b,a.log)
+keep_with_feed(b,a.early)` }
 const deadModule: LuaText = { file: 'lua/shared/feed/dead', taken: [5, 9, 6, 16, 27, 2, -14, 10, 4, 24, -74, 3, 20, 11], text: `local function parse_work(a)
 local b,c,d,e=string.match(a,'^(%d+) (%d+) (%d+) (%d+)$')
 return{
@@ -1095,7 +1095,7 @@ end
 end
 return e
 end` }
-const delayedModule: LuaText = { file: 'lua/shared/feed/delayed', taken: [73, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 11, 5, 71, 9, -39, 28], text: `local function show_due(a,b,c)
+const delayedModule: LuaText = { file: 'lua/shared/feed/delayed', taken: [73, 2, -11, 7, 4, 3, -73, 14, 26, 7, 26, 15, 1, 3, -76, 10, 2, 10, 87, 9, -85, 5, 41, 28], text: `local function show_due(a,b,c)
 local d,e=0,budget_of(c)
 local function try_showing(a,b)
 redis.call('HDEL',a.parked,'')
@@ -1166,11 +1166,6 @@ elseif a.lives_until~=-1 then
 a.lives_until=math.max(a.lives_until,math.floor(b/1000)+d)
 end
 end
-local function is_due(a,b)
-return has_come(b.due_at,b.now_ms)
-or has_come(b.visible_at_us,b.now_us)
-or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
-end
 local function recheck_after(a,b)
 local c=tonumber(redis.call('ZRANGE',a,'0','0','WITHSCORES')[2]or 0)
 local d=math.ceil(b.visible_at_us/1000)
@@ -1179,6 +1174,11 @@ if e==0 or(d>0 and d<e)then
 e=d
 end
 return e==0 and 0 or math.max(1,e-b.now_ms)
+end
+local function is_due(a,b)
+return has_come(b.due_at,b.now_ms)
+or has_come(b.visible_at_us,b.now_us)
+or redis.call('ZCOUNT',a,'-inf',b.now_ms)>0
 end
 local function read_delayed(a,b,c,d,e,f)
 local g=0
@@ -1364,40 +1364,7 @@ return f
 local function log_length(a,b)
 local c=redis.call('XLEN',a.log)
 return b.moved==0 and c or c+redis.call('XLEN',a.early)` }
-const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [140, 8, 1, 7, 2, 18, -152, 6, -22, 14, 8, 6, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9, -135, 3, 47, 22], text: `local function report_message(a,b,c)
-local d=#a
-a[d+1]=b.position
-a[d+2]=b.id
-a[d+3]=b.expires_at_ms
-a[d+4]=b.claims
-a[d+5]=body_of(c,b)
-end
-local function report_messages(a,b)
-local c={}
-for d,e in ipairs(a)do
-report_message(c,e,b)
-end
-return c
-end
-local function move_all(a,b)
-local c={
-a.meta,
-a.log,
-a.early,
-a.bodies,
-a.claimed,
-a.leases,
-a.returned,
-a.work,
-a.expiry,
-a.delayed,
-a.parked,
-a.subscribers,
-a.guards,
-}
-move_keys(b,c)
-end
-local function where_to_start(a,b)
+const readingModule: LuaText = { file: 'lua/shared/feed/reading', taken: [24, 6, -22, 14, 8, 6, 1, 11, 48, 5, -21, 11, 10, 1, 1, 25, 1, 9, -135, 3, 134, 8, -95, 22, 83, 18, -27, 7], text: `local function where_to_start(a,b)
 if b==''then
 return{position=0,suffix=''}
 elseif b=='end'then
@@ -1488,6 +1455,14 @@ end
 local function format_cursor(a,b)
 return string.format('%.0f-%.0f',a,b)
 end
+local function report_message(a,b,c)
+local d=#a
+a[d+1]=b.position
+a[d+2]=b.id
+a[d+3]=b.expires_at_ms
+a[d+4]=b.claims
+a[d+5]=body_of(c,b)
+end
 local function look_up(a,b,c)
 local d,e,f,g={},{},{},{}
 for h=c,#b,1 do
@@ -1509,23 +1484,40 @@ f[h]={id=d[h],at=e[h],place=j or d[h]}
 end
 end
 return f
-end` }
-const reapModule: LuaText = { file: 'lua/shared/feed/reap', taken: [65, 8, -21, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 11, 4, -70, 1, 18, 1, 13, 7, 1, 1, 9, 1], text: `local function do_due(a,b,c,d)
-local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
-if c or e or f then
-refuse_when_full(a.meta,b)
-try_retention(a)
 end
-local g=e and show_due(a,b,100+d)or 0
-if f then
-local function reap_expired(a,b,c)
+local function move_all(a,b)
+local c={
+a.meta,
+a.log,
+a.early,
+a.bodies,
+a.claimed,
+a.leases,
+a.returned,
+a.work,
+a.expiry,
+a.delayed,
+a.parked,
+a.subscribers,
+a.guards,
+}
+move_keys(b,c)
+end
+local function report_messages(a,b)
+local c={}
+for d,e in ipairs(a)do
+report_message(c,e,b)
+end
+return c
+end` }
+const reapModule: LuaText = { file: 'lua/shared/feed/reap', taken: [52, 1, 1, 2, -53, 16, 37, 1, -36, 17, 19, 1, -18, 10, 8, 1, 1, 2, 3, 8, -66, 1, 18, 1, 13, 7, 1, 1, 9, 1, 14, 4], text: `local function reap_expired(a,b,c)
 redis.call('ZRANGEBYSCORE',a.expiry,'+inf','-inf')
 redis.call('ZRANGE',a.expiry,'0','0')
 local function sweep_lane(a,b,c)
 local d=math.min((b.now_ms-b.lane_ms)*1000+999,b.lane_last)
 while b.lane_swept<d and is_left(c)do
 local e,f=at_once(c),{}
-local g=entries_between(a.early,a.log,b,b.lane_swept+1,exact(d),e)
+local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
 for h,i in ipairs(g)do
 spend(c,1,read_of(i))
 local j=i.expires_at_ms==math.floor(i.position/1000)+b.lane_ms
@@ -1543,7 +1535,7 @@ repeat
 local d,e=at_once(c),{}
 local f=redis.call('ZRANGEBYSCORE',a.expiry,'-inf',b.now_ms,'LIMIT','0',d)
 for g,h in ipairs(f)do
-local i=entry_at(a.early,a.log,b,h)
+local i=entry_at(a,b,h)
 if i then
 spend(c,1,read_of(i))
 e[#e+1]=i
@@ -1556,25 +1548,6 @@ remove_entries(a,b,e)
 until#f<d or not is_left(c)
 end
 sweep_index(a,b,budget_of(c))
-local function next_due(a,b,c,d)
-local e=redis.call('ZRANGE',b,'0','0','WITHSCORES')
-local f=tonumber(e[2]or 0)
-local g=entries_between(a,c,d,d.lane_swept+1,exact(d.lane_last),1)[1]
-if g then
-local h=math.floor(g.position/1000)+d.lane_ms
-f=f==0 and h or math.min(f,h)
-end
-return f
-end
-b.due_at=next_due(a.early,a.expiry,a.log,b)
-save_feed(a.meta,b)
-end
-reap_expired(a,b,50+d)
-end
-return g
-end
-local g=entries_between(a,b,b.lane_swept+1,exact(d),e)
-local i=entry_at(a,b,h)
 local function next_due(a,b)
 local c=redis.call('ZRANGE',a.expiry,'0','0','WITHSCORES')
 local d=tonumber(c[2]or 0)
@@ -1582,8 +1555,35 @@ local e=entries_between(a,b,b.lane_swept+1,exact(b.lane_last),1)[1]
 if e then
 local f=math.floor(e.position/1000)+b.lane_ms
 d=d==0 and f or math.min(d,f)
+end
 return d
-b.due_at=next_due(a,b)` }
+end
+b.due_at=next_due(a,b)
+save_feed(a.meta,b)
+end
+local function do_due(a,b,c,d)
+local e,f=has_come(b.visible_at_us,b.now_us),has_come(b.due_at,b.now_ms)
+if c or e or f then
+refuse_when_full(a.meta,b)
+try_retention(a)
+end
+local g=e and show_due(a,b,100+d)or 0
+if f then
+local g=entries_between(a.early,a.log,b,b.lane_swept+1,exact(d),e)
+local i=entry_at(a.early,a.log,b,h)
+local function next_due(a,b,c,d)
+local e=redis.call('ZRANGE',b,'0','0','WITHSCORES')
+local f=tonumber(e[2]or 0)
+local g=entries_between(a,c,d,d.lane_swept+1,exact(d.lane_last),1)[1]
+if g then
+local h=math.floor(g.position/1000)+d.lane_ms
+f=f==0 and h or math.min(f,h)
+return f
+b.due_at=next_due(a.early,a.expiry,a.log,b)
+reap_expired(a,b,50+d)
+end
+return g
+end` }
 const retentionModule: LuaText = { file: 'lua/shared/feed/retention', taken: [136, 3, 6, 8, 24, 1, -82, 1, -8, 5, 3, 3, 78, 5, -114, 17, 15, 19, 1, 14, 20, 14, 1, 5, -134, 14, 1, 4, -57, 3, 2, 15, 2, 4, 1, 8, 22, 5, 24, 4, 3, 3, -30, 3, 2, 4, 1, 2, 1, 2, 21, 1, 13, 1, 65, 14], text: `local function has_expired(a,b)
 return a.expires_at_ms~=0 and a.expires_at_ms<=b
 end
@@ -1766,7 +1766,8 @@ if#c>0 then
 redis.call('HSET',a,unpack(c))
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [25, 7, 1, 8, 1, 24, 3, 10, 1, 4, 17, 3, 25, 6, -30, 22, 10, 7, -56, 11, 105, 5, 3, 12, 2, 9, -79, 3, 20, 1, -15, 12, 3, 8, 1, 9, -52, 8, 84, 6, 1, 9, 2, 9, 1, 8], text: `local function read_feed(a,b,c)
+const stateModule: LuaText = { file: 'lua/shared/feed/state', taken: [80, 1, -56, 7, 1, 8, 1, 24, 15, 1, -13, 10, 3, 2, 45, 6, 69, 5, -53, 3, 20, 1, -15, 12, 3, 8, 1, 9, -61, 1, -33, 22, 11, 6, -43, 3, 108, 12, -136, 11, 127, 9, -89, 8, 84, 6, 1, 9, 2, 9, 1, 8], text: `local function open_feed(a,b,c,d)
+local function read_feed(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state',c or'','partitions')
 local e,f=d[1]or'1',d[3]or string.rep('\\0',(13*8))
 local g=e=='2'
@@ -1805,6 +1806,7 @@ large=x,
 moved=y,
 }
 end
+local e=read_feed(a,c or'',b)
 local function refusal_of_feed(a,b,c)
 if a.layout~='1'then
 return redis.error_reply('LAYOUT '..a.layout)
@@ -1815,12 +1817,7 @@ return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
-local function open_feed(a,b,c,d)
-local e=read_feed(a,c or'',b)
 return refusal_of_feed(e,c,d),e
-end
-local function refuse_when_full(a,b)
-redis.call('HSET',a,'codec',b.codec)
 end
 local function stand_apart(a,b)
 if not b.is_apart then
@@ -1828,70 +1825,9 @@ b.is_apart=true
 redis.call('HSET',a,'layout','2')
 end
 end
-local function packed_state(a)
-local b=struct.pack(
-'>ddddddddddddd',
-a.epoch,
-a.last,
-a.front,
-a.token,
-a.trimmed,
-a.bytes,
-a.lane_ms,
-a.lane_swept,
-a.lane_last,
-a.due_at,
-a.visible_at_us,
-a.lives_until,
-a.kept_until
-)
-if a.large==0 and a.moved==0 then
-return b
-end
-return b..struct.pack('>dd',a.large,a.moved)
-end
-local function save_feed(a,b)
-local c=packed_state(b)
-if c~=b.packed then
-redis.call('HSET',a,'state',c)
-b.packed=c
-end
-end
-local function begin_feed(a,b)
-if b.epoch~=0 then
-return false
-end
-b.epoch=b.now_us
-redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
-if b.partitions>0 then
-redis.call('HSET',a,'partitions',b.partitions)
-end
-return true
-end
 local function keep_with_feed(a,b)
 if a.kept_until>0 then
 redis.call('PEXPIRE',b,math.max(1200000/2,a.kept_until-a.now_ms))
-end
-end
-local function must_move(a)
-if a.lives_until==-1 then
-local b=a.kept_until>0
-a.kept_until=-1
-return b
-end
-if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
-return false
-end
-a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
-return true
-end
-local function move_keys(a,b)
-for c,d in ipairs(b)do
-if a.kept_until==-1 then
-redis.call('PERSIST',d)
-else
-keep_with_feed(a,d)
-end
 end
 end
 local function may_rest(a)
@@ -1925,6 +1861,70 @@ keep_with_feed(b,a.meta)
 if c then
 keep_with_feed(b,a.leases)
 keep_with_feed(b,a.work)
+end
+end
+local function save_feed(a,b)
+local function packed_state(a)
+local b=struct.pack(
+'>ddddddddddddd',
+a.epoch,
+a.last,
+a.front,
+a.token,
+a.trimmed,
+a.bytes,
+a.lane_ms,
+a.lane_swept,
+a.lane_last,
+a.due_at,
+a.visible_at_us,
+a.lives_until,
+a.kept_until
+)
+if a.large==0 and a.moved==0 then
+return b
+end
+return b..struct.pack('>dd',a.large,a.moved)
+end
+local c=packed_state(b)
+if c~=b.packed then
+redis.call('HSET',a,'state',c)
+b.packed=c
+end
+end
+local function refuse_when_full(a,b)
+redis.call('HSET',a,'codec',b.codec)
+end
+local function must_move(a)
+if a.lives_until==-1 then
+local b=a.kept_until>0
+a.kept_until=-1
+return b
+end
+if a.kept_until~=0 and a.lives_until+1200000/2<=a.kept_until then
+return false
+end
+a.kept_until=math.max(a.lives_until,a.now_ms)+1200000
+return true
+end
+local function begin_feed(a,b)
+if b.epoch~=0 then
+return false
+end
+b.epoch=b.now_us
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+if b.partitions>0 then
+redis.call('HSET',a,'partitions',b.partitions)
+end
+return true
+end
+local function move_keys(a,b)
+for c,d in ipairs(b)do
+if a.kept_until==-1 then
+redis.call('PERSIST',d)
+else
+keep_with_feed(a,d)
+end
 end
 end
 local function save_feed_and_call(a,b,c,d,e)
@@ -2070,7 +2070,7 @@ export type AckAnswer =
  * Cost: O(messages x log n), and as much for twice as many that are rewritten.
  */
 export const ack: Operation<AckArguments, AckAnswer> = {
-  script: /* @__PURE__ */ linked('feed/ack', '1c73fca94f313cc9d342fa0f6ac1ea971ea7ff0d', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 64, 11, ackLua, 19, 2, readingModule, 124, 22, ackLua, 21, 12, claimsModule, 138, 2, entriesModule, 59, 39, 105, 9, claimsModule, 140, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 43, 4, 13, 5, 47, 14, 26, 17, 61, 15, ackLua, 37, 2, claimsModule, 31, 1, 15, 3, 32, 3, ackLua, 39, 3, compactModule, 55, 2, 20, 1, 57, 1, 22, 3, 58, 1, 26, 8, 59, 1, 35, 2, 60, 4, 41, 1, 64, 1, 43, 2, stateModule, 56, 6, compactModule, 65, 1, 46, 1, 66, 1, sharedBudget, 3, 7, 0, 3, compactModule, 1, 1, 67, 5, 7, 1, 72, 3, 11, 1, 75, 1, 13, 2, 76, 1, 16, 2, sharedBudget, 10, 3, stateModule, 102, 5, compactModule, 77, 4, 51, 1, 81, 1, 53, 2, ackLua, 42, 2, stateModule, 128, 3, ackLua, 44, 1, stateModule, 131, 24, 102, 5, 155, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 84, 1, 62, 22, 85, 6, ackLua, 48, 3]),
+  script: /* @__PURE__ */ linked('feed/ack', '1c73fca94f313cc9d342fa0f6ac1ea971ea7ff0d', {}, ackParts, [{ locals: [1, 5, 8, 10] }, ackLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, ackLua, 3, 1, sharedCalls, 0, 15, ackLua, 4, 9, sharedClock, 0, 4, ackLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, ackLua, 14, 4, deadModule, 0, 9, ackLua, 18, 1, deadModule, 64, 11, ackLua, 19, 2, readingModule, 99, 22, ackLua, 21, 12, claimsModule, 164, 2, entriesModule, 59, 39, 105, 9, claimsModule, 166, 13, ackLua, 33, 4, sharedNumbers, 0, 7, retentionModule, 43, 4, 13, 5, 47, 14, 26, 17, 61, 15, ackLua, 37, 2, claimsModule, 31, 1, 15, 3, 32, 3, ackLua, 39, 3, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 10, 3, 6, 4, 3, 3, compactModule, 30, 17, sharedBudget, 0, 3, stateModule, 59, 5, compactModule, 47, 8, ackLua, 42, 2, stateModule, 64, 3, ackLua, 44, 1, stateModule, 67, 24, 59, 5, 91, 6, ackLua, 45, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, ackLua, 47, 1, stateModule, 97, 29, ackLua, 48, 3]),
   parts: ackParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2178,7 +2178,7 @@ export type AppendAlikeAnswer =
  * Cost: O(messages).
  */
 export const appendAlike: Operation<AppendAlikeArguments, AppendAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append-alike', '38fbe8c9ec85900c4a6ad514bad30c9ae81e95ab', {}, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 169, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 12, 7, appendAlikeLua, 27, 5, stateModule, 184, 17, appendAlikeLua, 32, 2, stateModule, 161, 1, 62, 22, 162, 1, 84, 7, 163, 2, sharedCalls, 17, 3, stateModule, 165, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 167, 2, appendAlikeLua, 34, 1, sharedMessages, 79, 10, appendAlikeLua, 35, 2]),
+  script: /* @__PURE__ */ linked('feed/append-alike', '38fbe8c9ec85900c4a6ad514bad30c9ae81e95ab', {}, appendAlikeParts, [{ locals: [1, 2] }, appendAlikeLua, 0, 8, stateModule, 0, 53, appendAlikeLua, 8, 1, sharedCalls, 0, 15, appendAlikeLua, 9, 4, sharedClock, 0, 4, appendAlikeLua, 13, 4, stateModule, 169, 15, appendAlikeLua, 17, 8, sharedNumbers, 0, 7, appendAlikeLua, 25, 1, sharedNumbers, 7, 7, appendAlikeLua, 26, 1, entriesModule, 12, 7, appendAlikeLua, 27, 5, stateModule, 184, 17, appendAlikeLua, 32, 2, stateModule, 161, 1, 98, 22, 162, 1, 97, 1, 120, 6, 163, 2, sharedCalls, 17, 3, stateModule, 165, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 167, 2, appendAlikeLua, 34, 1, sharedMessages, 79, 10, appendAlikeLua, 35, 2]),
   parts: appendAlikeParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.bodies.length)
@@ -2250,7 +2250,7 @@ export type AppendAnswer =
  * Cost: O(messages) and at most 100 + messages delayed ones that become visible, 200 + 3 x messages removals of expired or surplus ones, which read 4 MiB and as much as the call appends, and 2,000 more where these have fewer bytes than it appends; twice as many rewrites of messages.
  */
 export const append: Operation<AppendArguments, AppendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/append', 'fc2c972a2250eabdd939e510f32a26f141778192', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, appendLua, 10, 1, sharedAgreement, 0, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 91, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 0, 3, 6, 4, entriesModule, 1, 3, retentionModule, 0, 3, entriesModule, 4, 3, stateModule, 56, 6, entriesModule, 7, 12, retentionModule, 3, 8, stateModule, 62, 29, reapModule, 0, 1, entriesModule, 19, 3, reapModule, 1, 2, stateModule, 53, 3, reapModule, 3, 1, retentionModule, 11, 15, reapModule, 4, 2, delayedModule, 0, 33, entriesModule, 22, 25, delayedModule, 33, 18, reapModule, 6, 5, retentionModule, 13, 5, sharedBudget, 3, 3, entriesModule, 47, 58, retentionModule, 26, 50, reapModule, 11, 18, entriesModule, 105, 9, reapModule, 29, 34, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 13, 5, sharedBudget, 3, 3, entriesModule, 47, 58, retentionModule, 26, 50, deadModule, 0, 25, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 55, 2, 20, 1, 57, 1, 22, 3, 58, 1, 26, 8, 59, 1, 35, 2, 60, 4, 41, 1, 64, 1, 43, 2, 65, 1, 46, 1, 66, 1, sharedBudget, 3, 3, compactModule, 1, 1, 67, 5, 7, 1, 72, 3, 11, 1, 75, 1, 13, 2, 76, 1, 16, 2, stateModule, 102, 5, compactModule, 77, 4, 51, 1, 81, 1, 53, 2, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 107, 12, appendLua, 84, 1, readingModule, 15, 16, stateModule, 119, 1, 102, 5, 120, 8, readingModule, 31, 2, appendLua, 85, 4, stateModule, 102, 5, appendLua, 89, 4, stateModule, 161, 4, sharedCalls, 17, 3, stateModule, 165, 2, sharedCalls, 21, 11, stateModule, 167, 2, appendLua, 93, 1, sharedMessages, 79, 10, appendLua, 94, 2]),
+  script: /* @__PURE__ */ linked('feed/append', 'fc2c972a2250eabdd939e510f32a26f141778192', {}, appendParts, [{ locals: [1, 2, 4, 9, 10, 11, 12] }, appendLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, appendLua, 10, 1, sharedAgreement, 0, 13, appendLua, 11, 3, sharedClock, 0, 4, appendLua, 14, 3, sharedCalls, 0, 15, appendLua, 17, 1, sharedIdempotency, 0, 4, appendLua, 18, 15, stateModule, 141, 11, appendLua, 33, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 14] }, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 1, 3, retentionModule, 0, 3, entriesModule, 4, 3, stateModule, 53, 6, entriesModule, 7, 12, retentionModule, 3, 8, stateModule, 98, 22, 97, 1, 120, 6, reapModule, 51, 1, entriesModule, 19, 3, reapModule, 52, 2, stateModule, 126, 3, reapModule, 54, 1, retentionModule, 11, 15, reapModule, 55, 2, delayedModule, 0, 33, entriesModule, 22, 25, delayedModule, 33, 18, reapModule, 57, 2, 0, 3, retentionModule, 13, 5, sharedBudget, 10, 3, entriesModule, 47, 58, retentionModule, 26, 50, reapModule, 3, 4, 59, 1, 8, 13, entriesModule, 105, 9, reapModule, 21, 4, 60, 1, 26, 12, 61, 7, 45, 1, 68, 1, 47, 1, 69, 1, 49, 2, 70, 4, appendLua, 35, 3, sharedNumbers, 7, 7, appendLua, 38, 2, entriesModule, 114, 8, retentionModule, 76, 14, delayedModule, 51, 20, sharedIdempotency, 4, 3, appendLua, 40, 29, retentionModule, 90, 5, appendLua, 69, 3, retentionModule, 95, 1, entriesModule, 122, 4, retentionModule, 96, 17, 13, 5, sharedBudget, 10, 3, entriesModule, 47, 58, retentionModule, 26, 50, deadModule, 0, 25, retentionModule, 113, 35, appendLua, 72, 3, compactModule, 0, 30, sharedBudget, 10, 3, compactModule, 30, 17, stateModule, 59, 5, compactModule, 47, 8, appendLua, 75, 2, sharedExpiry, 0, 18, appendLua, 77, 1, sharedIdempotency, 7, 5, appendLua, 78, 1, sharedIdempotency, 12, 5, appendLua, 79, 5, stateModule, 129, 12, appendLua, 84, 1, readingModule, 121, 16, stateModule, 152, 1, 59, 5, 153, 8, readingModule, 137, 2, appendLua, 85, 4, stateModule, 59, 5, appendLua, 89, 4, stateModule, 161, 4, sharedCalls, 17, 3, stateModule, 165, 2, sharedCalls, 21, 11, stateModule, 167, 2, appendLua, 93, 1, sharedMessages, 79, 10, appendLua, 94, 2]),
   parts: appendParts,
   encode(args) {
     const encoded = new Array<Argument>(11 + args.messages.length * 5)
@@ -2329,7 +2329,7 @@ export type ClaimAnswer =
  * Cost: O(limit x log n) and 4 MiB of bodies; at most 200 + 2 x limit expired or dead messages, 100 + limit delayed ones, 1000 of lapsed claims.
  */
 export const claim: Operation<ClaimArguments, ClaimAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claim', '73611d2abb0dbdec7f85b2e0b00fa4eed9840315', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 0, 53, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 4, 3, entriesModule, 59, 39, 126, 4, 109, 1, 130, 1, 111, 1, 131, 1, 113, 1, deadModule, 0, 25, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 0, 15, claimsModule, 7, 8, claimLua, 18, 6, claimsModule, 15, 33, claimLua, 24, 2, entriesModule, 19, 3, sharedBudget, 10, 3, 0, 3, 6, 4, entriesModule, 1, 3, retentionModule, 0, 3, stateModule, 62, 29, 102, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 4, 3, stateModule, 56, 6, entriesModule, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 48, 4, claimLua, 30, 1, claimsModule, 52, 3, sharedBudget, 3, 3, claimsModule, 55, 32, claimLua, 31, 1, entriesModule, 140, 3, 50, 1, 143, 4, 55, 2, 147, 1, 58, 1, 148, 4, 102, 1, 152, 1, 104, 1, claimsModule, 87, 16, claimLua, 32, 2, stateModule, 53, 3, claimLua, 34, 3, stateModule, 107, 12, claimLua, 37, 14, retentionModule, 148, 4, 17, 1, 152, 3, 20, 1, claimLua, 51, 1, deadModule, 25, 1, stateModule, 91, 11, deadModule, 26, 1, stateModule, 56, 6, deadModule, 27, 2, entriesModule, 132, 3, 4, 3, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, deadModule, 29, 10, reapModule, 8, 3, retentionModule, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, reapModule, 11, 4, 63, 1, 16, 17, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 39, 3, compactModule, 0, 45, stateModule, 56, 6, compactModule, 45, 10, deadModule, 42, 15, stateModule, 119, 9, deadModule, 57, 4, claimLua, 52, 1, sharedMessages, 79, 10, claimLua, 53, 3, retentionModule, 148, 4, 17, 1, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, claimLua, 56, 3, compactModule, 0, 45, stateModule, 56, 6, compactModule, 45, 10, claimLua, 59, 2, stateModule, 128, 3, claimLua, 61, 1, stateModule, 131, 30, claimLua, 62, 6, claimsModule, 103, 18, claimLua, 68, 1, claimsModule, 121, 3, deadModule, 61, 3, claimsModule, 124, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 15, 16, stateModule, 119, 9, readingModule, 31, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 0, 15, claimLua, 83, 6, delayedModule, 76, 9, claimLua, 89, 1]),
+  script: /* @__PURE__ */ linked('feed/claim', '73611d2abb0dbdec7f85b2e0b00fa4eed9840315', { bytes: true }, claimParts, [{ locals: [1, 2, 4, 5, 6, 7, 8, 9, 11, 14] }, claimLua, 0, 10, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, claimLua, 10, 3, sharedClock, 0, 4, claimLua, 13, 2, sharedCalls, 0, 15, claimLua, 15, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, sharedNumbers, 0, 7, claimsModule, 4, 3, entriesModule, 59, 39, 126, 4, 109, 1, 130, 1, 111, 1, 131, 1, 113, 1, deadModule, 0, 25, claimLua, 16, 2, entriesModule, 132, 3, readingModule, 91, 8, 139, 7, claimsModule, 7, 8, claimLua, 18, 6, claimsModule, 15, 33, claimLua, 24, 2, entriesModule, 19, 3, sharedBudget, 0, 10, entriesModule, 1, 3, retentionModule, 0, 3, stateModule, 98, 22, 97, 1, 120, 6, 59, 5, claimLua, 26, 1, delayedModule, 0, 33, entriesModule, 4, 3, stateModule, 53, 6, entriesModule, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, delayedModule, 33, 18, claimLua, 27, 3, claimsModule, 48, 4, claimLua, 30, 1, claimsModule, 52, 3, sharedBudget, 10, 3, claimsModule, 55, 32, claimLua, 31, 1, entriesModule, 140, 3, 50, 1, 143, 4, 55, 2, 147, 1, 58, 1, 148, 4, 102, 1, 152, 1, 104, 1, claimsModule, 87, 16, claimLua, 32, 2, stateModule, 126, 3, claimLua, 34, 3, stateModule, 129, 12, claimLua, 37, 14, retentionModule, 148, 4, 17, 1, 152, 3, 20, 1, claimLua, 51, 1, deadModule, 25, 1, stateModule, 141, 11, deadModule, 26, 1, stateModule, 53, 6, deadModule, 27, 2, entriesModule, 132, 3, 4, 3, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, deadModule, 29, 10, reapModule, 0, 3, retentionModule, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, reapModule, 3, 48, deadModule, 39, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 42, 15, stateModule, 152, 9, deadModule, 57, 4, claimLua, 52, 1, sharedMessages, 79, 10, claimLua, 53, 3, retentionModule, 148, 4, 17, 1, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, claimLua, 56, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, stateModule, 53, 6, compactModule, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, claimLua, 59, 2, stateModule, 64, 3, claimLua, 61, 1, stateModule, 67, 30, claimLua, 62, 6, claimsModule, 103, 18, claimLua, 68, 1, claimsModule, 121, 3, deadModule, 61, 3, claimsModule, 124, 14, claimLua, 69, 1, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, claimLua, 70, 9, readingModule, 121, 16, stateModule, 152, 9, readingModule, 137, 2, claimLua, 79, 4, entriesModule, 132, 3, readingModule, 91, 8, 139, 7, claimLua, 83, 6, delayedModule, 71, 9, claimLua, 89, 1]),
   parts: claimParts,
   encode(args) {
     return withoutDefaults([
@@ -2388,7 +2388,7 @@ export type ClaimedAnswer =
  * Cost: O(messages of the claim x log n), and its bodies: 4 MiB, as of any claim.
  */
 export const claimed: Operation<ClaimedArguments, ClaimedAnswer> = {
-  script: /* @__PURE__ */ linked('feed/claimed', '7d42ba73e0e7484b9a30e2d4e2fbb169c2d9cba6', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 15, 3, claimedLua, 7, 2, readingModule, 8, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 0, 8, 10, 5, claimsModule, 7, 2, 4, 3, entriesModule, 59, 39, 105, 9, claimsModule, 9, 1, 179, 1, 11, 1, deadModule, 9, 8, 0, 9, 17, 8, claimsModule, 12, 3, claimedLua, 9, 8]),
+  script: /* @__PURE__ */ linked('feed/claimed', '7d42ba73e0e7484b9a30e2d4e2fbb169c2d9cba6', { reads: true, bytes: true }, claimedParts, [{ locals: [1, 4, 6, 7] }, claimedLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, claimedLua, 2, 1, sharedClock, 0, 4, claimedLua, 3, 1, { table: [2, 3, 5, 6, 7] }, claimsModule, 0, 4, claimedLua, 4, 3, claimsModule, 15, 3, claimedLua, 7, 2, readingModule, 139, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 91, 8, 141, 5, claimsModule, 7, 2, 4, 3, entriesModule, 59, 39, 105, 9, claimsModule, 9, 1, 179, 1, 11, 1, deadModule, 9, 8, 0, 9, 17, 8, claimsModule, 12, 3, claimedLua, 9, 8]),
   parts: claimedParts,
   encode(args) {
     return [
@@ -2473,7 +2473,7 @@ export type CommitAnswer =
  * Cost: O(log subscribers).
  */
 export const commit: Operation<CommitArguments, CommitAnswer> = {
-  script: /* @__PURE__ */ linked('feed/commit', '0ea6d9a850c6ae78ed5695c74b547e74dbb335b5', {}, commitParts, [{ locals: [1, 2, 3] }, commitLua, 0, 3, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, commitLua, 3, 1, readingModule, 39, 14, commitLua, 4, 12, sharedNumbers, 0, 7, commitLua, 16, 4, readingModule, 121, 3, commitLua, 20, 1]),
+  script: /* @__PURE__ */ linked('feed/commit', '0ea6d9a850c6ae78ed5695c74b547e74dbb335b5', {}, commitParts, [{ locals: [1, 2, 3] }, commitLua, 0, 3, stateModule, 0, 53, commitLua, 3, 1, readingModule, 6, 14, commitLua, 4, 12, sharedNumbers, 0, 7, commitLua, 16, 4, readingModule, 88, 3, commitLua, 20, 1]),
   parts: commitParts,
   encode(args) {
     return withoutDefaults([
@@ -2527,7 +2527,7 @@ export type DeadLetterAnswer =
  * Cost: O(messages x log n) and their bodies, which one claim holds; as much for twice as many that are rewritten, here and there, and for 50 dead letters that have expired.
  */
 export const deadLetter: Operation<DeadLetterArguments, DeadLetterAnswer> = {
-  script: /* @__PURE__ */ linked('feed/dead-letter', 'b755db2191b03bb72e17b66efffe987aab57f434', {}, deadLetterParts, [{ locals: [1, 4, 5, 8, 10, 12] }, deadLetterLua, 0, 7, entriesModule, 0, 1, stateModule, 0, 53, deadLetterLua, 7, 3, sharedCalls, 0, 15, deadLetterLua, 10, 4, sharedClock, 0, 4, deadLetterLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, deadLetterLua, 16, 3, readingModule, 124, 22, entriesModule, 59, 39, 126, 4, 109, 1, 130, 1, 111, 1, 131, 1, 113, 1, deadLetterLua, 19, 7, deadModule, 9, 8, 0, 9, 17, 8, deadLetterLua, 26, 4, stateModule, 53, 3, deadLetterLua, 30, 1, retentionModule, 148, 4, 17, 1, 152, 3, 20, 1, deadLetterLua, 31, 1, sharedNumbers, 0, 7, stateModule, 56, 6, retentionModule, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, stateModule, 62, 29, deadModule, 25, 1, stateModule, 91, 11, deadModule, 26, 3, entriesModule, 132, 3, 4, 3, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, deadModule, 29, 9, entriesModule, 19, 3, deadModule, 38, 1, reapModule, 8, 3, sharedBudget, 0, 6, entriesModule, 140, 3, 50, 1, 143, 4, 55, 2, 147, 1, 58, 1, 148, 4, 102, 1, 152, 1, 104, 1, sharedBudget, 6, 4, entriesModule, 1, 3, reapModule, 11, 4, 63, 1, 16, 11, sharedBudget, 10, 3, reapModule, 27, 6, 64, 1, 34, 12, 65, 7, 53, 1, 72, 1, 55, 1, 73, 1, 57, 2, deadModule, 39, 3, sharedBudget, 0, 13, compactModule, 0, 18, stateModule, 102, 5, compactModule, 18, 37, deadModule, 42, 2, stateModule, 107, 12, deadModule, 44, 13, stateModule, 119, 1, 102, 5, 120, 8, deadModule, 57, 4, deadLetterLua, 32, 13, sharedMessages, 79, 10, deadLetterLua, 45, 3, claimsModule, 31, 1, 15, 3, 32, 3, deadLetterLua, 48, 3, sharedBudget, 0, 13, compactModule, 0, 18, stateModule, 102, 5, compactModule, 18, 37, deadLetterLua, 51, 2, stateModule, 128, 3, deadLetterLua, 53, 1, stateModule, 131, 24, 102, 5, 155, 6, deadLetterLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, deadLetterLua, 56, 4]),
+  script: /* @__PURE__ */ linked('feed/dead-letter', 'b755db2191b03bb72e17b66efffe987aab57f434', {}, deadLetterParts, [{ locals: [1, 4, 5, 8, 10, 12] }, deadLetterLua, 0, 7, entriesModule, 0, 1, stateModule, 1, 39, 41, 10, 0, 1, 40, 1, 51, 2, deadLetterLua, 7, 3, sharedCalls, 0, 15, deadLetterLua, 10, 4, sharedClock, 0, 4, deadLetterLua, 14, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, claimsModule, 0, 4, deadLetterLua, 16, 3, readingModule, 99, 22, entriesModule, 59, 39, 126, 4, 109, 1, 130, 1, 111, 1, 131, 1, 113, 1, deadLetterLua, 19, 7, deadModule, 9, 8, 0, 9, 17, 8, deadLetterLua, 26, 4, stateModule, 126, 3, deadLetterLua, 30, 1, retentionModule, 148, 4, 17, 1, 152, 3, 20, 1, deadLetterLua, 31, 1, sharedNumbers, 0, 7, stateModule, 53, 6, retentionModule, 155, 3, 29, 2, 158, 4, 35, 1, 162, 2, 38, 1, 164, 2, 41, 6, 166, 1, 48, 13, 167, 1, 62, 14, stateModule, 98, 22, 97, 1, 120, 6, deadModule, 25, 1, stateModule, 141, 11, deadModule, 26, 3, entriesModule, 132, 3, 4, 3, 135, 4, 11, 8, retentionModule, 3, 8, entriesModule, 22, 11, 139, 1, 34, 13, deadModule, 29, 9, entriesModule, 19, 3, deadModule, 38, 1, reapModule, 0, 3, sharedBudget, 3, 3, 10, 3, entriesModule, 140, 3, 50, 1, 143, 4, 55, 2, 147, 1, 58, 1, 148, 4, 102, 1, 152, 1, 104, 1, sharedBudget, 6, 4, entriesModule, 1, 3, reapModule, 3, 16, sharedBudget, 0, 3, reapModule, 19, 32, deadModule, 39, 3, sharedBudget, 3, 3, 10, 3, 6, 4, 0, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadModule, 42, 2, stateModule, 129, 12, deadModule, 44, 13, stateModule, 152, 1, 59, 5, 153, 8, deadModule, 57, 4, deadLetterLua, 32, 13, sharedMessages, 79, 10, deadLetterLua, 45, 3, claimsModule, 31, 1, 15, 3, 32, 3, deadLetterLua, 48, 3, sharedBudget, 3, 3, 10, 3, 6, 4, 0, 3, compactModule, 55, 1, 30, 1, 56, 5, 36, 1, 61, 3, 40, 1, 64, 1, 42, 2, 65, 1, 45, 2, stateModule, 59, 5, compactModule, 66, 2, 2, 1, 68, 1, 4, 3, 69, 1, 8, 8, 70, 1, 17, 2, 71, 4, 23, 1, 75, 1, 25, 2, 76, 1, 28, 1, 77, 4, 51, 1, 81, 1, 53, 2, deadLetterLua, 51, 2, stateModule, 64, 3, deadLetterLua, 53, 1, stateModule, 67, 24, 59, 5, 91, 6, deadLetterLua, 54, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, deadLetterLua, 56, 4]),
   parts: deadLetterParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.ids.length)
@@ -2614,7 +2614,7 @@ export type ExtendAnswer =
  * Cost: O(messages of the claim x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('feed/extend', '444d355fd5f30e5de360c613579ba00c811e92be', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 5, claimsModule, 15, 3, extendLua, 10, 1, claimsModule, 103, 18, deadModule, 64, 4, 0, 9, 68, 7, extendLua, 11, 1, deadModule, 61, 3, extendLua, 12, 5, stateModule, 102, 5, extendLua, 17, 4, stateModule, 107, 12, extendLua, 21, 1, readingModule, 15, 16, stateModule, 119, 9, readingModule, 31, 2, extendLua, 22, 2, stateModule, 84, 1, 62, 22, 85, 6, extendLua, 24, 3]),
+  script: /* @__PURE__ */ linked('feed/extend', '444d355fd5f30e5de360c613579ba00c811e92be', {}, extendParts, [{ locals: [1, 6, 8, 9] }, extendLua, 0, 3, stateModule, 0, 53, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, claimsModule, 0, 4, extendLua, 5, 5, claimsModule, 15, 3, extendLua, 10, 1, claimsModule, 103, 18, deadModule, 64, 4, 0, 9, 68, 7, extendLua, 11, 1, deadModule, 61, 3, extendLua, 12, 5, stateModule, 59, 5, extendLua, 17, 4, stateModule, 129, 12, extendLua, 21, 1, readingModule, 121, 16, stateModule, 152, 9, readingModule, 137, 2, extendLua, 22, 2, stateModule, 97, 29, extendLua, 24, 3]),
   parts: extendParts,
   encode(args) {
     return [
@@ -2654,7 +2654,7 @@ export type ForgetAnswer =
  * Cost: O(log subscribers).
  */
 export const forget: Operation<ForgetArguments, ForgetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/forget', '724ab5496934d3bc97a9d4cdf70d8faa7c10511e', {}, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, forgetLua, 1, 5, stateModule, 128, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 131, 24, 102, 5, 155, 6, forgetLua, 8, 1, stateModule, 84, 1, 62, 22, 85, 6, forgetLua, 9, 3]),
+  script: /* @__PURE__ */ linked('feed/forget', '724ab5496934d3bc97a9d4cdf70d8faa7c10511e', {}, forgetParts, [{ locals: [1, 6, 7] }, forgetLua, 0, 1, stateModule, 0, 53, forgetLua, 1, 5, stateModule, 64, 3, forgetLua, 6, 1, sharedClock, 0, 4, forgetLua, 7, 1, { table: [1, 2, 3, 4, 5, 6] }, stateModule, 67, 24, 59, 5, 91, 6, forgetLua, 8, 1, stateModule, 97, 29, forgetLua, 9, 3]),
   parts: forgetParts,
   encode(args) {
     return [
@@ -2690,7 +2690,7 @@ export type GetAnswer =
  * Cost: O(ids x log n), and 4 MiB of bodies.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('feed/get', '7c8d552ca3b1971fb40abe401d088587d89a4834', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 10, 3, getLua, 5, 1, readingModule, 124, 22, sharedBudget, 0, 3, delayedModule, 12, 14, entriesModule, 59, 39, 105, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 9, 8, 0, 9, 17, 8, getLua, 19, 1, claimsModule, 153, 10, 0, 4, 163, 10, getLua, 20, 1, retentionModule, 0, 3, claimsModule, 173, 6, getLua, 21, 6, readingModule, 8, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 0, 8, 10, 5, getLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/get', '7c8d552ca3b1971fb40abe401d088587d89a4834', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, getLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 2, sharedBudget, 0, 3, getLua, 5, 1, readingModule, 99, 22, sharedBudget, 3, 3, delayedModule, 12, 14, entriesModule, 59, 39, 105, 9, sharedBudget, 6, 4, getLua, 6, 13, deadModule, 9, 8, 0, 9, 17, 8, getLua, 19, 1, claimsModule, 138, 10, 0, 4, 148, 10, getLua, 20, 1, retentionModule, 0, 3, claimsModule, 158, 6, getLua, 21, 6, readingModule, 139, 2, sharedNumbers, 0, 7, entriesModule, 132, 3, readingModule, 91, 8, 141, 5, getLua, 27, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.ids.length)
@@ -2733,7 +2733,7 @@ export type InspectAnswer =
  * Cost: O(log n), and the bodies of two messages.
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('feed/inspect', '89d41547439450a9da68ae454a6b0b9f5ffb6fcf', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, entriesModule, 0, 1, stateModule, 0, 39, 49, 2, 39, 10, 51, 2, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 59, 39, deadModule, 0, 25, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 132, 3, 47, 12, inspectLua, 7, 23, entriesModule, 153, 3, 125, 1, inspectLua, 30, 1, entriesModule, 19, 3, delayedModule, 71, 5, inspectLua, 31, 19]),
+  script: /* @__PURE__ */ linked('feed/inspect', '89d41547439450a9da68ae454a6b0b9f5ffb6fcf', { reads: true, bytes: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14] }, inspectLua, 0, 1, entriesModule, 0, 1, stateModule, 1, 39, 0, 1, 40, 13, inspectLua, 1, 2, sharedClock, 0, 4, inspectLua, 3, 4, { table: [2, 3, 6] }, entriesModule, 59, 39, deadModule, 0, 25, claimsModule, 0, 4, sharedNumbers, 0, 7, entriesModule, 132, 3, 47, 12, inspectLua, 7, 23, entriesModule, 153, 3, 125, 1, inspectLua, 30, 1, entriesModule, 19, 3, delayedModule, 80, 5, inspectLua, 31, 19]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -2782,7 +2782,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/propose', 'ffc359e65647c37a4ed3a2e62345b4504f9c45fd', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, proposeLua, 1, 4, sharedAgreement, 25, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('feed/propose', 'ffc359e65647c37a4ed3a2e62345b4504f9c45fd', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 53, proposeLua, 1, 4, sharedAgreement, 25, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -2833,7 +2833,7 @@ export type ReadAnswer =
  * Cost: O(log n + messages looked at), at most limit + 1000 of them, and 4 MiB of bodies.
  */
 export const read: Operation<ReadArguments, ReadAnswer> = {
-  script: /* @__PURE__ */ linked('feed/read', 'bda6dd9e1e376f5eae002a609cac37405bdaee03', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, readLua, 8, 1, readingModule, 33, 37, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 70, 5, entriesModule, 47, 12, deadModule, 0, 25, claimsModule, 0, 4, 153, 20, readingModule, 75, 11, entriesModule, 59, 26, claimsModule, 173, 6, readingModule, 86, 35, readLua, 23, 1, readingModule, 121, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 0, 3, delayedModule, 12, 14, retentionModule, 0, 3, sharedBudget, 6, 4, entriesModule, 1, 3, 132, 3, readingModule, 0, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 19, 3, readLua, 33, 18]),
+  script: /* @__PURE__ */ linked('feed/read', 'bda6dd9e1e376f5eae002a609cac37405bdaee03', { reads: true, bytes: true }, readParts, [{ locals: [1] }, readLua, 0, 8, entriesModule, 0, 1, stateModule, 0, 53, readLua, 8, 1, readingModule, 0, 37, readLua, 9, 4, sharedClock, 0, 4, readLua, 13, 10, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, sharedNumbers, 0, 7, readingModule, 37, 5, entriesModule, 47, 12, deadModule, 0, 25, claimsModule, 0, 4, 138, 20, readingModule, 42, 11, entriesModule, 59, 26, claimsModule, 158, 6, readingModule, 53, 35, readLua, 23, 1, readingModule, 88, 3, readLua, 24, 4, delayedModule, 85, 12, sharedBudget, 3, 3, delayedModule, 12, 14, retentionModule, 0, 3, sharedBudget, 6, 4, entriesModule, 1, 3, 132, 3, readingModule, 91, 8, delayedModule, 97, 16, readLua, 28, 5, entriesModule, 19, 3, readLua, 33, 18]),
   parts: readParts,
   encode(args) {
     return withoutDefaults([
@@ -2897,7 +2897,7 @@ export type ReleaseAnswer =
  * Cost: O(messages x log n).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('feed/release', '06abe1038f3ed6e11de160c19e1b1e2b15136f63', {}, releaseParts, [{ locals: [1, 2, 3, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 4, 3, releaseLua, 15, 3, readingModule, 124, 22, releaseLua, 18, 8, claimsModule, 20, 11, releaseLua, 26, 2, retentionModule, 168, 2, deadModule, 0, 9, 61, 3, retentionModule, 170, 12, releaseLua, 28, 4, claimsModule, 31, 1, 15, 3, 32, 3, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 102, 5, releaseLua, 37, 1, sharedMessages, 79, 10, releaseLua, 38, 2]),
+  script: /* @__PURE__ */ linked('feed/release', '06abe1038f3ed6e11de160c19e1b1e2b15136f63', {}, releaseParts, [{ locals: [1, 2, 3, 4, 5, 6] }, releaseLua, 0, 6, stateModule, 0, 53, releaseLua, 6, 1, sharedCalls, 0, 15, releaseLua, 7, 4, sharedClock, 0, 4, releaseLua, 11, 1, claimsModule, 0, 4, releaseLua, 12, 3, claimsModule, 4, 3, releaseLua, 15, 3, readingModule, 99, 22, releaseLua, 18, 8, claimsModule, 20, 11, releaseLua, 26, 2, retentionModule, 168, 2, deadModule, 0, 9, 61, 3, retentionModule, 170, 12, releaseLua, 28, 4, claimsModule, 31, 1, 15, 3, 32, 3, releaseLua, 32, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, releaseLua, 35, 2, stateModule, 59, 5, releaseLua, 37, 1, sharedMessages, 79, 10, releaseLua, 38, 2]),
   parts: releaseParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.ids.length)
@@ -2949,7 +2949,7 @@ export type RemoveAnswer =
  * Cost: O(messages x log n), and as much for twice as many that are rewritten.
  */
 export const remove: Operation<RemoveArguments, RemoveAnswer> = {
-  script: /* @__PURE__ */ linked('feed/remove', '12b605c9a92dcca3a20bee593c841f73954ec996', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 124, 22, entriesModule, 4, 3, delayedModule, 12, 14, entriesModule, 59, 39, 105, 9, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 13, 5, 12, 1, 18, 3, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 43, 18, 26, 17, 61, 15, removeLua, 37, 2, compactModule, 55, 2, 20, 1, 57, 1, 22, 3, 58, 1, 26, 8, 59, 1, 35, 2, 60, 4, 41, 1, 64, 1, 43, 2, stateModule, 56, 6, compactModule, 65, 1, 46, 1, 66, 1, sharedBudget, 3, 7, 0, 3, compactModule, 1, 1, 67, 5, 7, 1, 72, 3, 11, 1, 75, 1, 13, 2, 76, 1, 16, 2, sharedBudget, 10, 3, stateModule, 102, 5, compactModule, 77, 4, 51, 1, 81, 1, 53, 2, removeLua, 39, 2, stateModule, 128, 3, removeLua, 41, 1, stateModule, 131, 24, 102, 5, 155, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 84, 1, 62, 22, 85, 6, removeLua, 45, 3]),
+  script: /* @__PURE__ */ linked('feed/remove', '12b605c9a92dcca3a20bee593c841f73954ec996', {}, removeParts, [{ locals: [1, 5, 10, 11] }, removeLua, 0, 3, entriesModule, 0, 1, stateModule, 0, 53, removeLua, 3, 1, sharedCalls, 0, 15, removeLua, 4, 8, sharedClock, 0, 4, removeLua, 12, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, readingModule, 99, 22, entriesModule, 4, 3, delayedModule, 12, 14, entriesModule, 59, 39, 105, 9, claimsModule, 0, 4, removeLua, 15, 17, retentionModule, 13, 5, 12, 1, 18, 3, removeLua, 32, 2, delayedModule, 26, 7, removeLua, 34, 3, sharedNumbers, 0, 7, retentionModule, 43, 18, 26, 17, 61, 15, removeLua, 37, 2, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 3, sharedBudget, 10, 3, 6, 4, 3, 3, compactModule, 30, 17, sharedBudget, 0, 3, stateModule, 59, 5, compactModule, 47, 8, removeLua, 39, 2, stateModule, 64, 3, removeLua, 41, 1, stateModule, 67, 24, 59, 5, 91, 6, removeLua, 42, 2, sharedCalls, 15, 12, sharedExpiry, 0, 18, sharedCalls, 27, 8, removeLua, 44, 1, stateModule, 97, 29, removeLua, 45, 3]),
   parts: removeParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.ids.length)
@@ -2993,7 +2993,7 @@ export type SettleAnswer =
  * Cost: at most 1000 delayed, 1000 claimed (or one claim), 1000 expired messages and 256 that are rewritten, O(log n) each, and 4 MiB of each kind.
  */
 export const settle: Operation<SettleArguments, SettleAnswer> = {
-  script: /* @__PURE__ */ linked('feed/settle', 'a6f7d01e216a0ddf708d64b023fd400a2587adf7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, entriesModule, 0, 1, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 19, 3, stateModule, 62, 29, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 10, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 0, 3, delayedModule, 12, 14, sharedBudget, 6, 4, entriesModule, 1, 3, retentionModule, 0, 3, delayedModule, 26, 7, entriesModule, 4, 3, stateModule, 56, 6, entriesModule, 7, 12, retentionModule, 3, 8, entriesModule, 22, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 18, 2, 4, 3, 20, 11, 15, 3, 31, 17, settleLua, 9, 2, reapModule, 8, 3, sharedBudget, 10, 3, sharedNumbers, 0, 7, sharedBudget, 0, 3, 6, 4, entriesModule, 1, 3, sharedBudget, 3, 3, entriesModule, 47, 58, retentionModule, 13, 5, 26, 50, reapModule, 11, 18, entriesModule, 105, 9, reapModule, 29, 30, settleLua, 11, 2, stateModule, 102, 5, settleLua, 13, 1, compactModule, 55, 2, 20, 1, 57, 1, 22, 3, 58, 1, 26, 8, 59, 1, 35, 2, 60, 4, 41, 1, 64, 1, 43, 2, stateModule, 56, 6, compactModule, 65, 1, 46, 1, sharedBudget, 10, 3, compactModule, 66, 1, sharedBudget, 0, 3, 6, 4, 3, 3, compactModule, 1, 1, 67, 5, 7, 1, 72, 3, 11, 1, 75, 1, 13, 2, 76, 1, 16, 2, 77, 4, 51, 1, 81, 1, 53, 2, settleLua, 14, 6, stateModule, 128, 3, settleLua, 20, 1, stateModule, 131, 30, settleLua, 21, 4, sharedMessages, 79, 10, settleLua, 25, 2, delayedModule, 71, 5, settleLua, 27, 1]),
+  script: /* @__PURE__ */ linked('feed/settle', 'a6f7d01e216a0ddf708d64b023fd400a2587adf7', {}, removeParts, [{ locals: [1, 2, 4, 6, 7, 9, 11] }, settleLua, 0, 2, entriesModule, 0, 1, stateModule, 0, 53, settleLua, 2, 1, sharedClock, 0, 4, settleLua, 3, 3, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] }, entriesModule, 19, 3, stateModule, 98, 22, 97, 1, 120, 6, settleLua, 6, 1, delayedModule, 0, 1, sharedBudget, 0, 3, delayedModule, 1, 10, sharedNumbers, 0, 7, delayedModule, 11, 1, sharedBudget, 3, 3, delayedModule, 12, 14, sharedBudget, 6, 4, entriesModule, 1, 3, retentionModule, 0, 3, delayedModule, 26, 7, entriesModule, 4, 3, stateModule, 53, 6, entriesModule, 7, 12, retentionModule, 3, 8, entriesModule, 22, 25, delayedModule, 33, 18, settleLua, 7, 2, claimsModule, 18, 2, 4, 3, 20, 11, 15, 3, 31, 17, settleLua, 9, 2, reapModule, 0, 3, sharedBudget, 0, 3, sharedNumbers, 0, 7, sharedBudget, 3, 7, entriesModule, 1, 3, sharedBudget, 10, 3, entriesModule, 47, 58, retentionModule, 13, 5, 26, 50, reapModule, 3, 4, 59, 1, 8, 13, entriesModule, 105, 9, reapModule, 21, 4, 60, 1, 26, 12, 61, 7, 45, 1, 68, 1, 47, 1, 69, 1, 49, 2, settleLua, 11, 2, stateModule, 59, 5, settleLua, 13, 1, compactModule, 0, 27, stateModule, 53, 6, compactModule, 27, 2, sharedBudget, 0, 3, compactModule, 29, 1, sharedBudget, 3, 10, compactModule, 30, 25, settleLua, 14, 6, stateModule, 64, 3, settleLua, 20, 1, stateModule, 67, 30, settleLua, 21, 4, sharedMessages, 79, 10, settleLua, 25, 2, delayedModule, 80, 5, settleLua, 27, 1]),
   parts: removeParts,
   encode(args) {
     return withoutDefaults([
@@ -3040,7 +3040,7 @@ export type SubscribeAnswer =
  * Cost: O(log subscribers).
  */
 export const subscribe: Operation<SubscribeArguments, SubscribeAnswer> = {
-  script: /* @__PURE__ */ linked('feed/subscribe', 'a1e2282fa241615432b60ffa614e88204d14e013', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 49, 1, 0, 39, 50, 1, 39, 10, 51, 2, subscribeLua, 5, 1, sharedAgreement, 0, 13, subscribeLua, 6, 3, readingModule, 33, 37, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 91, 11, subscribeLua, 23, 2, stateModule, 107, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 15, 16, stateModule, 119, 1, 102, 5, 120, 8, readingModule, 31, 2, subscribeLua, 26, 2, stateModule, 84, 1, 62, 22, 85, 6, subscribeLua, 28, 1, readingModule, 121, 3, subscribeLua, 29, 1]),
+  script: /* @__PURE__ */ linked('feed/subscribe', 'a1e2282fa241615432b60ffa614e88204d14e013', {}, extendParts, [{ locals: [1, 12, 13] }, subscribeLua, 0, 5, stateModule, 0, 53, subscribeLua, 5, 1, sharedAgreement, 0, 13, subscribeLua, 6, 3, readingModule, 0, 37, subscribeLua, 9, 4, sharedClock, 0, 4, subscribeLua, 13, 5, sharedNumbers, 0, 7, subscribeLua, 18, 3, sharedNumbers, 0, 7, subscribeLua, 21, 2, stateModule, 141, 11, subscribeLua, 23, 2, stateModule, 129, 12, subscribeLua, 25, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13] }, readingModule, 121, 16, stateModule, 152, 1, 59, 5, 153, 8, readingModule, 137, 2, subscribeLua, 26, 2, stateModule, 97, 29, subscribeLua, 28, 1, readingModule, 88, 3, subscribeLua, 29, 1]),
   parts: extendParts,
   encode(args) {
     return withoutDefaults([

@@ -495,7 +495,7 @@ g.claim_ms,g.how=c,{channel=b,sharded=d,counted=e}
 local h=serve_shared(K,g,'')
 save_freed_lock(a,g)
 return{'served',h=='more'and 1 or 0}` }
-const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 127, 3, -125, 3, 87, 15, -67, 13, 1, 5, 4, 26, 40, 3, -134, 3, 131, 5, 1, 6, -124, 5, 123, 32, -70, 12, -110, 3, 12, 9], text: `local function is_called(a,b)
+const lineModule: LuaText = { file: 'lua/shared/lock/line', taken: [7, 7, 127, 3, 2, 3, -134, 3, 131, 5, 1, 6, -142, 3, 87, 15, -67, 13, 1, 5, 4, 26, -69, 5, 123, 32, -70, 12, -110, 3, 12, 9], text: `local function is_called(a,b)
 if a=='0'then
 return false
 end
@@ -504,6 +504,23 @@ return c>0 and c<=60000
 end
 local function is_overdue(a)
 return a.called~='0'and not is_called(a.called,a.now_ms)
+end
+local function send_back_late(a,b,c)
+if is_overdue(b)then
+b.late=b.late or{}
+local function called_id(a)
+return string.match(a,'/(.*)$')
+end
+b.late[process_of({id=called_id(b.called)})]=true
+b.called='0'
+end
+if b.mode=='l'then
+note_late(b,b.id,b.token,b.expires_at_ms)
+b.id=''
+end
+if b.late then
+send_back(a,b,b.late,c)
+end
 end
 local function call_until(a,b)
 return a..'/'..b
@@ -567,23 +584,6 @@ c.last_ticket,c.is_saved=0,false
 end
 return'granted'
 end
-local function send_back_late(a,b,c)
-if is_overdue(b)then
-b.late=b.late or{}
-local function called_id(a)
-return string.match(a,'/(.*)$')
-end
-b.late[process_of({id=called_id(b.called)})]=true
-b.called='0'
-end
-if b.mode=='l'then
-note_late(b,b.id,b.token,b.expires_at_ms)
-b.id=''
-end
-if b.late then
-send_back(a,b,b.late,c)
-end
-end
 local function grant_to(a,b)
 local c=is_called(a.called,a.now_ms)and called_id(a.called)~=b.id
 a.called=c and a.called or'0'
@@ -645,23 +645,7 @@ if d[1]then
 redis.call('ZADD',a,'NX',math.floor(d[2])-1,c)
 end
 end` }
-const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [6, 8, 41, 8, -47, 2, 1, 7, 3, 12, 1, 11, 12, 24, 2, 6, 6, 20, 3, 2, 1, 12, 1, 51], text: `local function reading_of(a,b,c,d)
-local e=redis.call('HGET',a,'i'..d)
-local f=e and tonumber(redis.call('ZSCORE',b,e)or 0)
-if c.mode=='s'and f and f>c.now_ms then
-return tonumber(e),f
-end
-return nil,nil,e
-end
-local function confirm_reader(a,b,c,d,e,f)
-local g=math.max(e,c.now_ms+f)
-c.expires_at_ms=math.max(c.expires_at_ms,g)
-redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
-redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
-redis.call('ZADD',b,'XX',g,d)
-return g
-end
-local function forget_reader(a,b,c)
+const readersModule: LuaText = { file: 'lua/shared/lock/readers', taken: [16, 2, 1, 7, 3, 12, 1, 11, 73, 2, 1, 4, -68, 24, 2, 6, 6, 20, 10, 8, 1, 51, -187, 8, 41, 8], text: `local function forget_reader(a,b,c)
 local d=string.match(redis.call('HGET',a,c)or'','^%S*')
 if redis.call('HGET',a,'i'..d)==c then
 redis.call('HDEL',a,'i'..d)
@@ -692,6 +676,12 @@ c.expires_at_ms=tonumber(f[2]or 0)
 if not f[1]then
 c.mode='l'
 end
+end
+local function serve_shared(a,b,c)
+local d=0
+local e
+if b.mode=='l'or b.late or is_overdue(b)then
+send_back_late(a.queue,b,c)
 end
 local function add_reader(a,b,c,d,e)
 local f=c.now_ms+e
@@ -742,12 +732,6 @@ forget_reader(a.reader_ids,a.readers,b.token)
 b.mode,b.id,b.holder,b.token,b.expires_at_ms=e,f,g,h,i
 save_lock(a.state,b)
 return'unnotified'
-end
-local function serve_shared(a,b,c)
-local d=0
-local e
-if b.mode=='l'or b.late or is_overdue(b)then
-send_back_late(a.queue,b,c)
 end
 for f=1,500 do
 local g,h=first_two(a.queue)
@@ -807,6 +791,22 @@ end
 end
 end
 return'more'
+end
+local function reading_of(a,b,c,d)
+local e=redis.call('HGET',a,'i'..d)
+local f=e and tonumber(redis.call('ZSCORE',b,e)or 0)
+if c.mode=='s'and f and f>c.now_ms then
+return tonumber(e),f
+end
+return nil,nil,e
+end
+local function confirm_reader(a,b,c,d,e,f)
+local g=math.max(e,c.now_ms+f)
+c.expires_at_ms=math.max(c.expires_at_ms,g)
+redis.call('PEXPIRE',b,c.expires_at_ms-c.now_ms+600000)
+redis.call('PEXPIRE',a,c.expires_at_ms-c.now_ms+600000)
+redis.call('ZADD',b,'XX',g,d)
+return g
 end` }
 const stateModule: LuaText = { file: 'lua/shared/lock/state', taken: [35, 1, -23, 11, 1, 9, 2, 6, 1, 3, 2, 5, 22, 14, -25, 7, 19, 2, 1, 6, 7, 8, -60, 3, 59, 3, 2, 7, 6, 15, -49, 3, 48, 6, 17, 1, -14, 12, 2, 6], text: `local function open_lock(a,b)
 local function read_lock(a,b)
@@ -1017,7 +1017,7 @@ export type AbandonSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const abandonShared: Operation<AbandonSharedArguments, AbandonSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon-shared', 'bd6a1bb009080a34ab8f6babee03631a8acd2520', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 35, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 16, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 25, 23, abandonSharedLua, 16, 1, stateModule, 30, 1, 27, 3, 31, 4, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, abandonSharedLua, 20, 1, readersModule, 98, 3, lineModule, 0, 10, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, stateModule, 72, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 4, 115, 9, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 49, 15, 100, 3, readersModule, 72, 26, stateModule, 78, 7, 64, 8, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, abandonSharedLua, 21, 5, stateModule, 49, 23, abandonSharedLua, 26, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon-shared', 'bd6a1bb009080a34ab8f6babee03631a8acd2520', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, abandonSharedLua, 0, 8, stateModule, 0, 27, sharedClock, 0, 4, abandonSharedLua, 8, 1, stateModule, 35, 14, abandonSharedLua, 9, 2, sharedTickets, 0, 10, abandonSharedLua, 11, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 9, abandonSharedLua, 13, 3, sharedLine, 0, 6, readersModule, 9, 23, abandonSharedLua, 16, 1, stateModule, 30, 1, 27, 3, 31, 4, abandonSharedLua, 17, 1, sharedTickets, 10, 18, abandonSharedLua, 18, 2, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 101, 4, 114, 13, abandonSharedLua, 20, 1, readersModule, 32, 3, lineModule, 0, 10, sharedLine, 6, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 37, 11, stateModule, 72, 3, sharedLine, 48, 37, lineModule, 27, 3, sharedLine, 85, 4, 127, 9, lineModule, 30, 15, sharedLine, 95, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 38, 24, sharedLine, 89, 6, stateModule, 49, 15, 100, 3, readersModule, 62, 26, stateModule, 78, 7, 64, 8, sharedLine, 136, 4, lineModule, 45, 44, readersModule, 88, 59, abandonSharedLua, 21, 5, stateModule, 49, 23, abandonSharedLua, 26, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1075,7 +1075,7 @@ export type AbandonAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('lock/abandon', '2ee77c069c2fd1aa7ff7ef4886505eb38f104d5b', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 27, 3, abandonLua, 12, 5, stateModule, 30, 5, abandonLua, 17, 1, lineModule, 75, 3, abandonLua, 18, 3, stateModule, 35, 37, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 72, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, abandonLua, 26, 1, lineModule, 94, 1, 0, 10, sharedLine, 15, 31, lineModule, 95, 1, 72, 3, 78, 4, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, stateModule, 35, 37, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, 84, 10, 115, 9, lineModule, 13, 15, sharedLine, 130, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, abandonLua, 27, 8, stateModule, 35, 37, abandonLua, 35, 3]),
+  script: /* @__PURE__ */ linked('lock/abandon', '2ee77c069c2fd1aa7ff7ef4886505eb38f104d5b', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, stateModule, 0, 27, sharedClock, 0, 4, abandonLua, 9, 2, sharedTickets, 0, 10, abandonLua, 11, 1, stateModule, 27, 3, abandonLua, 12, 5, stateModule, 30, 5, abandonLua, 17, 1, lineModule, 13, 3, abandonLua, 18, 3, stateModule, 35, 37, abandonLua, 21, 2, sharedTickets, 10, 18, abandonLua, 23, 3, stateModule, 72, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 101, 4, 114, 13, abandonLua, 26, 1, lineModule, 94, 1, 0, 10, sharedLine, 6, 31, lineModule, 95, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 96, 2, stateModule, 35, 37, sharedLine, 37, 14, lineModule, 27, 3, sharedLine, 85, 4, 75, 10, 127, 9, lineModule, 30, 15, sharedLine, 89, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 45, 44, sharedLine, 51, 24, lineModule, 98, 28, abandonLua, 27, 8, stateModule, 35, 37, abandonLua, 35, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1192,7 +1192,7 @@ export type AcquireSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const acquireShared: Operation<AcquireSharedArguments, AcquireSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire-shared', 'bd9d30e0c2e575c059dc1d49c59f5d0bed12b0ac', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 0, 8, acquireSharedLua, 12, 1, stateModule, 35, 29, acquireSharedLua, 13, 2, readersModule, 8, 8, acquireSharedLua, 15, 1, stateModule, 64, 8, acquireSharedLua, 16, 4, readersModule, 16, 9, sharedLine, 0, 6, readersModule, 25, 23, acquireSharedLua, 20, 1, stateModule, 30, 1, 27, 3, 31, 4, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 6, 1, sharedTickets, 21, 7, sharedLine, 7, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 72, 3, 100, 3, acquireSharedLua, 26, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 42, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 98, 4, lineModule, 72, 17, readersModule, 102, 61, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, acquireSharedLua, 38, 1, readersModule, 72, 6, acquireSharedLua, 39, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 42, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 12, readersModule, 78, 20, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 98, 4, lineModule, 72, 17, readersModule, 102, 61, acquireSharedLua, 40, 18, sharedLine, 140, 24, acquireSharedLua, 58, 10]),
+  script: /* @__PURE__ */ linked('lock/acquire-shared', 'bd9d30e0c2e575c059dc1d49c59f5d0bed12b0ac', {}, abandonSharedParts, [{ locals: [1, 2, 4] }, acquireSharedLua, 0, 10, stateModule, 0, 27, sharedClock, 0, 4, acquireSharedLua, 10, 2, { table: [1, 2, 3, 4] }, readersModule, 147, 8, acquireSharedLua, 12, 1, stateModule, 35, 29, acquireSharedLua, 13, 2, readersModule, 155, 8, acquireSharedLua, 15, 1, stateModule, 64, 8, acquireSharedLua, 16, 4, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, acquireSharedLua, 20, 1, stateModule, 30, 1, 27, 3, 31, 4, acquireSharedLua, 21, 2, sharedTickets, 0, 10, acquireSharedLua, 23, 1, sharedTickets, 10, 11, sharedLine, 105, 1, sharedTickets, 21, 7, sharedLine, 106, 8, acquireSharedLua, 24, 2, lineModule, 0, 7, stateModule, 72, 3, 100, 3, acquireSharedLua, 26, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 42, sharedMessages, 57, 3, sharedLine, 48, 37, lineModule, 27, 3, sharedLine, 85, 4, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 95, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 38, 24, sharedLine, 89, 6, readersModule, 62, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 27, 11, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 38, 24, acquireSharedLua, 38, 1, readersModule, 62, 6, acquireSharedLua, 39, 1, stateModule, 64, 8, lineModule, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 42, sharedMessages, 57, 3, sharedLine, 48, 37, lineModule, 27, 3, sharedLine, 85, 4, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 95, 6, 89, 6, readersModule, 68, 20, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 45, 44, readersModule, 32, 4, lineModule, 10, 17, readersModule, 36, 2, 88, 59, acquireSharedLua, 40, 18, sharedLine, 140, 24, acquireSharedLua, 58, 10]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1274,7 +1274,7 @@ export type AcquireAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('lock/acquire', '5a9d710ef9ee46dac38ff5faf9371a9137ddf10a', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 75, 3, stateModule, 85, 15, acquireLua, 14, 1, stateModule, 49, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 27, 3, 35, 14, 56, 8, acquireLua, 30, 3, stateModule, 64, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 72, 3, 100, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 6, 1, sharedTickets, 21, 7, sharedLine, 7, 8, acquireLua, 48, 5, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, lineModule, 95, 1, 72, 3, 78, 4, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, sharedTokens, 0, 3, stateModule, 64, 8, 78, 7, 75, 3, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, sharedMessages, 57, 3, sharedLine, 84, 10, 98, 26, lineModule, 13, 15, sharedLine, 130, 10, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 57, 2, lineModule, 126, 5, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 98, 17, lineModule, 131, 7, acquireLua, 59, 6, lineModule, 138, 3, acquireLua, 65, 2, lineModule, 10, 3, acquireLua, 67, 7, lineModule, 141, 9, acquireLua, 74, 2, sharedLine, 140, 24, acquireLua, 76, 21]),
+  script: /* @__PURE__ */ linked('lock/acquire', '5a9d710ef9ee46dac38ff5faf9371a9137ddf10a', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 11, sharedClock, 0, 4, acquireLua, 11, 3, lineModule, 13, 3, stateModule, 85, 15, acquireLua, 14, 1, stateModule, 49, 7, acquireLua, 15, 1, sharedTokens, 0, 3, acquireLua, 16, 13, stateModule, 0, 27, acquireLua, 29, 1, stateModule, 27, 3, 35, 14, 56, 8, acquireLua, 30, 3, stateModule, 64, 8, acquireLua, 33, 7, stateModule, 30, 5, acquireLua, 40, 1, lineModule, 0, 7, acquireLua, 41, 1, sharedTickets, 0, 10, acquireLua, 42, 1, stateModule, 72, 3, 100, 3, acquireLua, 43, 1, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 44, 4, sharedTickets, 10, 11, sharedLine, 105, 1, sharedTickets, 21, 7, sharedLine, 106, 8, acquireLua, 48, 5, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, lineModule, 95, 1, 10, 3, 16, 4, sharedLine, 0, 6, lineModule, 20, 7, 96, 2, sharedTokens, 0, 3, stateModule, 64, 8, 78, 7, 75, 3, sharedLine, 37, 14, lineModule, 27, 3, sharedLine, 85, 4, sharedMessages, 57, 3, sharedLine, 75, 10, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 89, 6, 136, 4, lineModule, 45, 44, sharedLine, 51, 24, lineModule, 98, 28, acquireLua, 53, 4, sharedTokens, 0, 3, stateModule, 78, 7, 75, 3, lineModule, 89, 5, acquireLua, 57, 2, lineModule, 126, 5, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 23, sharedLine, 101, 4, 114, 13, lineModule, 131, 7, acquireLua, 59, 6, lineModule, 138, 3, acquireLua, 65, 2, lineModule, 27, 3, acquireLua, 67, 7, lineModule, 141, 9, acquireLua, 74, 2, sharedLine, 140, 24, acquireLua, 76, 21]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1587,7 +1587,7 @@ export type ReleaseSharedAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const releaseShared: Operation<ReleaseSharedArguments, ReleaseSharedAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release-shared', '55b4af2173c72eecd48040e72f9b290baf8c78be', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 7, { table: [1, 2, 3, 4] }, readersModule, 16, 9, releaseSharedLua, 12, 1, sharedLine, 0, 6, readersModule, 25, 23, releaseSharedLua, 13, 5, stateModule, 72, 3, 35, 37, releaseSharedLua, 18, 3, readersModule, 98, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 100, 3, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, releaseSharedLua, 21, 5]),
+  script: /* @__PURE__ */ linked('lock/release-shared', '55b4af2173c72eecd48040e72f9b290baf8c78be', {}, abandonSharedParts, [{ locals: [1, 3] }, releaseSharedLua, 0, 5, stateModule, 0, 27, sharedClock, 0, 4, releaseSharedLua, 5, 7, { table: [1, 2, 3, 4] }, readersModule, 0, 9, releaseSharedLua, 12, 1, sharedLine, 0, 6, readersModule, 9, 23, releaseSharedLua, 13, 5, stateModule, 72, 3, 35, 37, releaseSharedLua, 18, 3, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 37, 11, sharedMessages, 57, 3, sharedLine, 48, 37, lineModule, 27, 3, sharedLine, 85, 4, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 95, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 38, 24, sharedLine, 89, 6, stateModule, 100, 3, readersModule, 62, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 45, 44, readersModule, 88, 59, releaseSharedLua, 21, 5]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([
@@ -1637,7 +1637,7 @@ export type ReleaseAnswer =
  * Cost: O(log waiting), and at most 500 removals of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('lock/release', '3b95a9833311c872a121d69b33319a7438529799', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 35, 37, releaseLua, 26, 6, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, lineModule, 95, 1, 72, 10, sharedLine, 0, 6, lineModule, 82, 7, 96, 2, sharedLine, 46, 14, lineModule, 10, 3, sharedLine, 94, 4, sharedMessages, 57, 3, sharedLine, 84, 10, 98, 26, lineModule, 13, 15, sharedLine, 130, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 28, 44, sharedLine, 60, 24, lineModule, 98, 28, releaseLua, 32, 6]),
+  script: /* @__PURE__ */ linked('lock/release', '3b95a9833311c872a121d69b33319a7438529799', {}, abandonParts, [{ locals: [1, 2] }, releaseLua, 0, 5, sharedClock, 0, 4, releaseLua, 5, 3, lineModule, 0, 7, stateModule, 103, 6, releaseLua, 8, 6, stateModule, 0, 27, releaseLua, 14, 7, stateModule, 27, 3, releaseLua, 21, 5, stateModule, 35, 37, releaseLua, 26, 6, lineModule, 94, 1, 7, 3, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, lineModule, 95, 1, 10, 10, sharedLine, 0, 6, lineModule, 20, 7, 96, 2, sharedLine, 37, 14, lineModule, 27, 3, sharedLine, 85, 4, sharedMessages, 57, 3, sharedLine, 75, 10, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 89, 6, sharedTokens, 0, 3, stateModule, 75, 10, sharedLine, 136, 4, lineModule, 45, 44, sharedLine, 51, 24, lineModule, 98, 28, releaseLua, 32, 6]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1684,7 +1684,7 @@ export type ServeAnswer =
  * Cost: O(log n), and at most 1,000 removals of leases that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('lock/serve', 'b96354ff7cc595c956a3e48819761ff2233b4625', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 16, 9, sharedLine, 0, 6, readersModule, 25, 23, serveLua, 5, 1, stateModule, 30, 1, 27, 3, 31, 4, serveLua, 6, 5, stateModule, 35, 37, readersModule, 98, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, readersModule, 101, 1, lineModule, 72, 17, readersModule, 102, 2, sharedLine, 46, 11, stateModule, 72, 3, sharedMessages, 57, 3, sharedLine, 57, 37, lineModule, 10, 3, sharedLine, 94, 30, lineModule, 13, 15, sharedLine, 124, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 48, 24, sharedLine, 130, 6, stateModule, 100, 3, readersModule, 72, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 28, 44, readersModule, 104, 59, serveLua, 11, 3]),
+  script: /* @__PURE__ */ linked('lock/serve', 'b96354ff7cc595c956a3e48819761ff2233b4625', {}, abandonSharedParts, [{ locals: [1] }, serveLua, 0, 4, stateModule, 0, 27, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, readersModule, 0, 9, sharedLine, 0, 6, readersModule, 9, 23, serveLua, 5, 1, stateModule, 30, 1, 27, 3, 31, 4, serveLua, 6, 5, stateModule, 35, 37, readersModule, 32, 3, lineModule, 0, 10, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, readersModule, 35, 1, lineModule, 10, 17, readersModule, 36, 2, sharedLine, 37, 11, stateModule, 72, 3, sharedMessages, 57, 3, sharedLine, 48, 37, lineModule, 27, 3, sharedLine, 85, 4, 101, 4, 114, 22, lineModule, 30, 15, sharedLine, 95, 6, sharedTokens, 0, 3, stateModule, 75, 3, readersModule, 38, 24, sharedLine, 89, 6, stateModule, 100, 3, readersModule, 62, 26, stateModule, 78, 7, sharedLine, 136, 4, lineModule, 45, 44, readersModule, 88, 59, serveLua, 11, 3]),
   parts: abandonSharedParts,
   encode(args) {
     return withoutDefaults([

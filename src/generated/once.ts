@@ -201,7 +201,7 @@ end
 free_key(a,b,math.floor(clock_us()/1000))
 wake(c,d,'released')
 return{'released'}` }
-const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 24, 3, -20, 3, -8, 3, 15, 3, -12, 3, 16, 4], text: `local function open_once(a)
+const stateModule: LuaText = { file: 'lua/shared/once/state', taken: [38, 1, -28, 26, 2, 6, 24, 3, -20, 3, -8, 3, 15, 3, 7, 4, -23, 3], text: `local function open_once(a)
 local function read_once(a)
 local b=redis.call(
 'HMGET',
@@ -246,12 +246,12 @@ end
 local function keep_until(a,b,c,d)
 redis.call('PEXPIRE',a,math.max(c-d,behind_ms(b,d))+600000)
 end
-local function is_running(a,b)
-return not a.result and a.lease_ends_ms>b
-end
 local function free_key(a,b,c)
 redis.call('HDEL',a,'lease_ends_ms','fingerprint')
 keep_until(a,b,c,c)
+end
+local function is_running(a,b)
+return not a.result and a.lease_ends_ms>b
 end` }
 
 const PARTS: readonly string[] = ['state']
@@ -296,7 +296,7 @@ export type AbandonAnswer =
  * Cost: O(1).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 48, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 50, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 79, 10, abandonLua, 7, 3]),
+  script: /* @__PURE__ */ linked('once/abandon', '8ba951523b4b58b60c550ccfa26abf9baee4b2c2', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, stateModule, 0, 33, abandonLua, 4, 1, stateModule, 36, 3, abandonLua, 5, 1, stateModule, 45, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 47, 2, sharedClock, 0, 4, abandonLua, 6, 1, sharedMessages, 79, 10, abandonLua, 7, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -344,7 +344,7 @@ export type BeginAnswer =
  * Cost: O(1).
  */
 export const begin: Operation<BeginArguments, BeginAnswer> = {
-  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { bytes: true }, abandonParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 39, 3, beginLua, 8, 13, stateModule, 45, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
+  script: /* @__PURE__ */ linked('once/begin', '9271f843de50320e1232a7f1eace7a7554ab1518', { bytes: true }, abandonParts, [{ locals: [1] }, beginLua, 0, 5, stateModule, 0, 33, beginLua, 5, 1, sharedClock, 0, 4, beginLua, 6, 2, stateModule, 39, 3, beginLua, 8, 13, stateModule, 49, 3, beginLua, 21, 9, sharedTokens, 0, 3, beginLua, 30, 7, sharedNumbers, 0, 7, beginLua, 37, 18, stateModule, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, beginLua, 55, 2]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -502,7 +502,7 @@ export type ExtendAnswer =
  * Cost: O(keys).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 33, 3, 45, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
+  script: /* @__PURE__ */ linked('once/extend', '3e3635b7f6c35be7b4291e9df3f295d4a59f26dc', {}, extendParts, [extendLua, 0, 2, sharedClock, 0, 4, extendLua, 2, 2, stateModule, 1, 26, sharedOpening, 0, 10, extendLua, 4, 11, stateModule, 33, 3, 49, 3, sharedClockSteps, 0, 3, stateModule, 42, 3, sharedNumbers, 0, 7, extendLua, 15, 20]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -580,7 +580,7 @@ export type InspectAnswer =
  * Cost: O(1).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true }, abandonParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 39, 3, inspectLua, 2, 3, stateModule, 45, 3, inspectLua, 5, 12]),
+  script: /* @__PURE__ */ linked('once/inspect', '435eb6f7400e1272c3bf9ce5096347de568d5a0e', { reads: true }, abandonParts, [{ locals: [1] }, stateModule, 0, 33, inspectLua, 0, 1, sharedClock, 0, 4, inspectLua, 1, 1, stateModule, 39, 3, inspectLua, 2, 3, stateModule, 49, 3, inspectLua, 5, 12]),
   parts: abandonParts,
   encode() {
     return []
@@ -626,7 +626,7 @@ export type ReleaseAnswer =
  * Cost: O(1).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 33, 3, releaseLua, 4, 9, stateModule, 48, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 50, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 79, 10, releaseLua, 14, 2]),
+  script: /* @__PURE__ */ linked('once/release', '3aa17cc0c0d35c0f07facf26994efe87d7d959d7', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 3, stateModule, 0, 33, releaseLua, 3, 1, stateModule, 33, 3, releaseLua, 4, 9, stateModule, 45, 2, 42, 1, sharedClockSteps, 0, 3, stateModule, 43, 2, 47, 2, sharedClock, 0, 4, releaseLua, 13, 1, sharedMessages, 79, 10, releaseLua, 14, 2]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

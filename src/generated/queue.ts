@@ -1585,7 +1585,7 @@ end
 end
 save_queue(a,i)
 return{'watched',i.chores,k}` }
-const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [140, 8, -59, 1, -83, 31, 52, 1, 18, 12, -30, 3, 29, 10, -39, 10, 32, 3, 19, 3, -96, 3, -28, 15, 2, 6, 86, 7, -80, 9, -15, 4], text: `local function parse_refused(a)
+const acksModule: LuaText = { file: 'lua/shared/queue/acks', taken: [140, 8, -59, 1, -83, 31, 52, 1, 18, 12, -30, 3, 29, 10, -39, 10, 32, 3, 19, 3, -96, 3, -28, 15, 2, 6, 13, 9, 64, 7, -86, 4], text: `local function parse_refused(a)
 local b={}
 for c,d in string.gmatch(string.match(a,'^[^;]*'),'(%d+) (%a+)')do
 b[#b+1]=tonumber(c)
@@ -1691,13 +1691,6 @@ return 0
 end
 return next_start_in_ms(a.arrival_us,b,a.now_us)
 end
-local function parse_places(a)
-local b={}
-for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
-b[#b+1]=tonumber(c)
-end
-return b
-end
 local function judge_job(a,b,c)
 local d=redis.call('HMGET',a,b,'r'..b)
 local e=d[2]and unpack_run(d[2])
@@ -1706,6 +1699,13 @@ if f then
 return nil,nil,f
 end
 return d[1],e
+end
+local function parse_places(a)
+local b={}
+for c in string.gmatch(string.match(a,';(.*)$'),'%d+')do
+b[#b+1]=tonumber(c)
+end
+return b
 end
 local function judge_claim(a,b,c)
 local d=redis.call('HGET',a,'r'..b)
@@ -1807,11 +1807,8 @@ else
 redis.call('HSET',a.kinds,f,g..' '..string.format('%.0f',h-1)..' '..i)
 end
 end` }
-const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 2, 3, 2, 6, 1, 3, 7, 10, 2, 2, 1, 5, 3, 17, 12, 13, 21, 7, -51, 8, 98, 10, -89, 15, 11, 11, 2, 13, 3, 21, -151, 4, 238, 9, 70, 5, -73, 26, 3, 37, -151, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11], text: `local function pack_end(a,b,c)
+const dependenciesModule: LuaText = { file: 'lua/shared/queue/dependencies', taken: [14, 3, 7, 6, 1, 3, 7, 10, 2, 2, 1, 5, 3, 17, 12, 13, 211, 2, -300, 3, 13, 4, 238, 9, 70, 5, -73, 26, 5, 35, -165, 10, -89, 15, 11, 11, -20, 7, 15, 13, 3, 21, 17, 7, 2, 9, 14, 13, 1, 14, 1, 7, -48, 11, -151, 8], text: `local function pack_end(a,b,c)
 return struct.pack('>c1Hc0',a,#b,b)..c
-end
-local function unpack_end(a)
-return struct.unpack('>c1Hc0',a)
 end
 local function end_dependency(a,b,c,d,e,f,g)
 redis.call('HSET',a,'z'..d,pack_end(f,e==''and d or e,g))
@@ -1869,90 +1866,10 @@ end
 unname_dependencies(b,c,g)
 redis.call('HDEL',b,'d'..e)
 end
-local function link_elsewhere(a,b,c)
-if redis.call('ZADD',a,'NX',string.format('%.0f',b.now_ms),c)==1 then
-b.chores=with_flag(b.chores,4)
-set_mark(b,4)
-note_due(b,b.now_ms)
-end
-end
-local function hear_of_dependency(a,b,c,d,e,f)
-local g='q'..d..'\\1'..e
-if redis.call('HEXISTS',a,'y'..g)==1 then
-redis.call('HSET',a,'z'..g,f)
-redis.call('ZADD',b,'0',g)
-c.settling=true
-end
-end
-local function link_done(a,b,c,d,e,f)
-local g,h,i=read_job(e).id,c.copied or 0,''
-if h<4194304 then
-i=redis.call('HGET',a,'o'..d)or''
-c.copied=h+#i
-else
-flag_job(a,c,d,e,f,128)
-end
-end_dependency(a,b,c,d,g,'f',i)
-end
-local function link_here(a,b,c,d,e)
-local f,g,h=find_job(a,b,e)
-if not f then
-return nil
-end
-if h and h.state=='f'then
-link_done(b,c,d,f,g,h)
-elseif h and h.state=='d'then
-local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
-end_dependency(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
-else
-flag_job(b,d,f,g,h,2)
-end
-return f
-end
-local function known_here(a,b,c,d,e)
-local f=d.linked
-if not f then
-f={}
-d.linked=f
-end
-if f[e]==nil then
-f[e]=link_here(a,b,c,d,e)or false
-end
-return f[e]or nil
-end
-local function store_links(a,b,c,d)
-local e,f={},{}
-for g,h in ipairs(d)do
-e[g*2-1],e[g*2]='0',h..'\\0'..c
-f[g]='y'..h
-end
-redis.call('ZADD',a,unpack(e))
-local g={}
-for h,i in ipairs(redis.call('HMGET',b,unpack(f)))do
-g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
-end
-redis.call('HSET',b,unpack(g))
-end
-local function link_dependencies(a,b,c,d,e,f)
-local g,h={},{}
-for i in string.gmatch(d,'[^%z]+')do
-local j=i
-if string.sub(i,1,1)=='l'then
-j=known_here(a.ids,a.jobs,a.parents,b,string.sub(i,2))
-else
-link_elsewhere(a.parents,b,j)
-end
-if j and not h[j]then
-h[j]=true
-g[#g+1]=j
-end
-end
-if#g>0 then
-store_links(a.children,a.jobs,c,g)
-local i=string.format('%s%d %.0f',e,#g,f)
-redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
-end
-return#g
+local function settle_dependents(a,b,c)
+local d=0
+local function unpack_end(a)
+return struct.unpack('>c1Hc0',a)
 end
 local function unblock(a,b,c,d)
 redis.call('ZREM',a,c)
@@ -1998,8 +1915,6 @@ end
 local l=tonumber(string.match(k,'^ (%d+)'))
 return unblock_dependent(a,b,c,h,g,l)
 end
-local function settle_dependents(a,b,c)
-local d=0
 while c>0 do
 local e=redis.call('ZRANGEBYSCORE',a.parents,'0','0','LIMIT','0','1')[1]
 if not e then
@@ -2034,6 +1949,83 @@ c=b.moved<4194304 and c-1-m or 0
 end
 note_due(b,b.now_ms)
 return d
+end
+local function link_done(a,b,c,d,e,f)
+local g,h,i=read_job(e).id,c.copied or 0,''
+if h<4194304 then
+i=redis.call('HGET',a,'o'..d)or''
+c.copied=h+#i
+else
+flag_job(a,c,d,e,f,128)
+end
+end_dependency(a,b,c,d,g,'f',i)
+end
+local function link_here(a,b,c,d,e)
+local f,g,h=find_job(a,b,e)
+if not f then
+return nil
+end
+if h and h.state=='f'then
+link_done(b,c,d,f,g,h)
+elseif h and h.state=='d'then
+local i,j,k=unpack_failure(redis.call('HGET',b,'e'..f))
+end_dependency(b,c,d,f,read_job(g).id,'d',j..'\\0'..k)
+else
+flag_job(b,d,f,g,h,2)
+end
+return f
+end
+local function known_here(a,b,c,d,e)
+local f=d.linked
+if not f then
+f={}
+d.linked=f
+end
+if f[e]==nil then
+f[e]=link_here(a,b,c,d,e)or false
+end
+return f[e]or nil
+end
+local function link_elsewhere(a,b,c)
+if redis.call('ZADD',a,'NX',string.format('%.0f',b.now_ms),c)==1 then
+b.chores=with_flag(b.chores,4)
+set_mark(b,4)
+note_due(b,b.now_ms)
+end
+end
+local function store_links(a,b,c,d)
+local e,f={},{}
+for g,h in ipairs(d)do
+e[g*2-1],e[g*2]='0',h..'\\0'..c
+f[g]='y'..h
+end
+redis.call('ZADD',a,unpack(e))
+local g={}
+for h,i in ipairs(redis.call('HMGET',b,unpack(f)))do
+g[h*2-1],g[h*2]=f[h],string.format('%d',(i or 0)+1)
+end
+redis.call('HSET',b,unpack(g))
+end
+local function link_dependencies(a,b,c,d,e,f)
+local g,h={},{}
+for i in string.gmatch(d,'[^%z]+')do
+local j=i
+if string.sub(i,1,1)=='l'then
+j=known_here(a.ids,a.jobs,a.parents,b,string.sub(i,2))
+else
+link_elsewhere(a.parents,b,j)
+end
+if j and not h[j]then
+h[j]=true
+g[#g+1]=j
+end
+end
+if#g>0 then
+store_links(a.children,a.jobs,c,g)
+local i=string.format('%s%d %.0f',e,#g,f)
+redis.call('HSET',a.jobs,'d'..c,i..'\\0'..table.concat(g,'\\0'))
+end
+return#g
 end
 local function is_older(a,b,c,d)
 if string.sub(c,1,1)~='l'then
@@ -2095,6 +2087,14 @@ end
 local f=string.format('%s%d %.0f',d.policy,e,d.delay_ms)
 redis.call('HSET',b,'d'..c,f..'\\0'..table.concat(d.refs,'\\0'))
 return e
+end
+local function hear_of_dependency(a,b,c,d,e,f)
+local g='q'..d..'\\1'..e
+if redis.call('HEXISTS',a,'y'..g)==1 then
+redis.call('HSET',a,'z'..g,f)
+redis.call('ZADD',b,'0',g)
+c.settling=true
+end
 end` }
 const dueModule: LuaText = { file: 'lua/shared/queue/due', taken: [107, 1, -35, 32, 3, 4, -87, 5, 82, 1, -112, 7, 1, 12, 92, 2, 119, 2, -45, 5, 40, 3, 1, 1, -43, 5, 1, 5, 5, 1, 1, 17, 8, 8, -134, 3, 44, 8, -52, 5, 4, 4, 2, 8, 1, 18, -37, 2, 128, 9, -229, 25, 1, 3, 1, 4, 106, 11], text: `local function bring_due(a,b,c,d)
 local function may_bring_due(a,b)
@@ -2307,7 +2307,7 @@ e=math.min(e,least_of(a,b.now_ms)or math.huge)
 end
 return e
 end` }
-const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [38, 6, 21, 24, 177, 1, -217, 8, -55, 33, 233, 7, -18, 7, 65, 49, -60, 9, 51, 2, -99, 35, 64, 5, -141, 2, -71, 13, 3, 3, 1, 9, 1, 19, 1, 15, 6, 9, -98, 11, -53, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function end_claim(a,b,c,d,e,f)
+const endsModule: LuaText = { file: 'lua/shared/queue/ends', taken: [38, 6, 21, 24, 177, 1, -217, 8, -55, 33, 233, 7, -18, 7, -20, 2, -21, 2, -22, 17, -31, 2, -18, 13, 5, 1, 1, 9, 18, 2, 3, 13, 6, 9, -98, 11, 161, 49, -60, 9, 51, 2, -99, 35, 64, 5, -270, 5, -28, 7, 21, 11, 2, 7, 2, 10, -52, 13], text: `local function end_claim(a,b,c,d,e,f)
 d.claimed=d.claimed-f.size
 if e.group~=''then
 free_in_group(a,b,c,e.group,d.now_us)
@@ -2392,6 +2392,87 @@ local e,f=read_job(d[1],b.usual),unpack_run(d[2])
 redis.call('ZREM',a.leases,c)
 end_claim(a.groups,a.held,a.turns,b,e,f)
 cancel_job(a,b,c,e,f)
+end
+local function notify_others(a,b)
+if b.ends then
+local function notify_ends(a,b)
+local c=b.ends
+local function keep_results(a,b,c)
+local d=0
+for e,f in ipairs(b)do
+redis.call(
+'HSET',
+a,
+'v'..f.id,
+pack_result(f,c),
+'u'..f.id,
+string.format('%.0f',c+f.keep_ms)
+)
+d=math.max(d,f.keep_ms)
+end
+local e=redis.pcall('PTTL',a)
+if type(e)~='number'or e<d+3600000 then
+redis.pcall('PEXPIRE',a,d+2*3600000)
+end
+local function forget_old_results(a,b,c)
+local d,e=2*b+4,8
+local function ends_over(a,b,c)
+local d,e={},{}
+for f=1,#b do
+d[f]='u'..string.sub(b[f],2)
+end
+for f,g in ipairs(#d>0 and redis.call('HMGET',a,unpack(d))or{})do
+if g and tonumber(g)<=c then
+e[#e+1]=d[f]
+e[#e+1]='v'..string.sub(d[f],2)
+end
+end
+return e
+end
+while d>0 do
+local f=ends_over(a,redis.pcall('HRANDFIELD',a,string.format('%d',e)),c)
+if#f==0 then
+return
+end
+redis.pcall('HDEL',a,unpack(f))
+d=d-math.abs(e)
+e=-math.min(d,1500)
+end
+end
+forget_old_results(a,#b,c)
+end
+keep_results(a,c,b.now_ms)
+local d={}
+for e,f in ipairs(c)do
+for g in string.gmatch(f.waiters,'%S+')do
+local h=process_of({id=g})
+local i=d[h]
+d[h]=(i and i..'\\n'or'')..'ended '..g..' 0'
+end
+end
+for e,f in pairs(d)do
+notify_process({id=e,listens=1},f,b.how)
+end
+end
+notify_ends(a.results,b)
+end
+if b.noted or b.counted then
+leave_notes(a.notes,a.stats,b,packed_notes(b))
+end
+if b.events then
+publish(a.listeners,b.events,b.now_ms)
+end
+end
+local function save_awaited(a,b,c,d,e)
+if b.idle==0 and b.listened_ms==0 then
+redis.call('UNLINK',a)
+return
+end
+redis.call('HSET',a,'layout',b.layout,'state',c)
+if d then
+redis.call('HSET',a,d,e)
+end
+redis.call('PEXPIRE',a,'7200000')
 end
 local function finish_jobs(a,b,c,d)
 local e=c.retention_count+c.retention_ms>0
@@ -2492,87 +2573,6 @@ drop_done(a,b,c,20+#f)
 end
 b.acked=b.acked+#f
 note_spans(b,'a',j,b.now_ms,1)
-end
-local function notify_others(a,b)
-if b.ends then
-local function ends_over(a,b,c)
-local d,e={},{}
-for f=1,#b do
-d[f]='u'..string.sub(b[f],2)
-end
-for f,g in ipairs(#d>0 and redis.call('HMGET',a,unpack(d))or{})do
-if g and tonumber(g)<=c then
-e[#e+1]=d[f]
-e[#e+1]='v'..string.sub(d[f],2)
-end
-end
-return e
-end
-local function forget_old_results(a,b,c)
-local d,e=2*b+4,8
-while d>0 do
-local f=ends_over(a,redis.pcall('HRANDFIELD',a,string.format('%d',e)),c)
-if#f==0 then
-return
-end
-redis.pcall('HDEL',a,unpack(f))
-d=d-math.abs(e)
-e=-math.min(d,1500)
-end
-end
-local function keep_results(a,b,c)
-local d=0
-for e,f in ipairs(b)do
-redis.call(
-'HSET',
-a,
-'v'..f.id,
-pack_result(f,c),
-'u'..f.id,
-string.format('%.0f',c+f.keep_ms)
-)
-d=math.max(d,f.keep_ms)
-end
-local e=redis.pcall('PTTL',a)
-if type(e)~='number'or e<d+3600000 then
-redis.pcall('PEXPIRE',a,d+2*3600000)
-end
-forget_old_results(a,#b,c)
-end
-local function notify_ends(a,b)
-local c=b.ends
-keep_results(a,c,b.now_ms)
-local d={}
-for e,f in ipairs(c)do
-for g in string.gmatch(f.waiters,'%S+')do
-local h=process_of({id=g})
-local i=d[h]
-d[h]=(i and i..'\\n'or'')..'ended '..g..' 0'
-end
-end
-for e,f in pairs(d)do
-notify_process({id=e,listens=1},f,b.how)
-end
-end
-notify_ends(a.results,b)
-end
-if b.noted or b.counted then
-leave_notes(a.notes,a.stats,b,packed_notes(b))
-end
-if b.events then
-publish(a.listeners,b.events,b.now_ms)
-end
-end
-local function save_awaited(a,b,c,d,e)
-if b.idle==0 and b.listened_ms==0 then
-redis.call('UNLINK',a)
-return
-end
-redis.call('HSET',a,'layout',b.layout,'state',c)
-if d then
-redis.call('HSET',a,d,e)
-end
-redis.call('PEXPIRE',a,'7200000')
 end
 local function leave_waiters(a,b,c)
 if not b then
@@ -2902,7 +2902,7 @@ end
 local function ahead_of(a,b)
 return tonumber(redis.call('HGET',a,'ahead '..b)or 0)
 end` }
-const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [105, 10, -19, 4, -64, 3, 13, 7, 13, 13, -43, 8, 37, 7, 6, 3, -98, 14, 2, 12], text: `local function happened(a,b,c,d,e,f)
+const eventsModule: LuaText = { file: 'lua/shared/queue/events', taken: [105, 10, -19, 4, -13, 1, -52, 3, 49, 1, -37, 7, 13, 13, 4, 3, -50, 8, 42, 2, 6, 3, -98, 14, 2, 12], text: `local function happened(a,b,c,d,e,f)
 local g=a.events
 if not g then
 return
@@ -2916,9 +2916,11 @@ local function publish(a,b,c)
 local d=#b>0 and redis.pcall('HGET',a,'channel')
 local e=type(d)=='string'and redis.pcall('HINCRBY',a,'number','1')
 if type(e)=='number'then
+local function send_message(a,b,c,d)
 local function message_head(a,b)
 return string.format('%.0f %.0f',a,b)
 end
+local e={message_head(b,d)}
 local function spelled(a)
 return(
 string.gsub(a,'[%c%%]',function(b)
@@ -2939,6 +2941,9 @@ spelled(a[4]),
 spelled(a[8])
 )
 end
+for f,g in ipairs(c)do
+e[f+1]=event_line(g)
+end
 local function send(a,b)
 local c=string.sub(a,3)
 if string.byte(a)==49 then
@@ -2946,11 +2951,6 @@ redis.pcall('SPUBLISH',c,b)
 else
 redis.pcall('PUBLISH',c,b)
 end
-end
-local function send_message(a,b,c,d)
-local e={message_head(b,d)}
-for f,g in ipairs(c)do
-e[f+1]=event_line(g)
 end
 send(a,table.concat(e,'\\n'))
 end
@@ -2983,7 +2983,7 @@ c=e
 end
 return b,struct.unpack('>I4',a)-#b
 end` }
-const groupsModule: LuaText = { file: 'lua/shared/queue/groups', taken: [101, 20, 1, 4, 11, 21, -152, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 28, 7, -144, 14, 28, 8, 64, 3, 1, 6, 22, 8, -174, 4, 172, 4, -202, 5, 3, 5, 16, 3, 136, 9, -198, 7, 219, 12, -229, 10], text: `local function read_group(a,b)
+const groupsModule: LuaText = { file: 'lua/shared/queue/groups', taken: [101, 20, 1, 4, 73, 3, -65, 21, 53, 9, -135, 14, 28, 8, -129, 5, 1, 3, 1, 4, 38, 5, 97, 7, 1, 3, 3, 20, 9, 6, 13, 7, 2, 8, -174, 4, 172, 4, -202, 5, 3, 5, 16, 3, -53, 7, 219, 12, -229, 10], text: `local function read_group(a,b)
 local c=redis.call('HGET',a,b)
 if not c then
 return nil
@@ -3007,6 +3007,9 @@ m.rate_burst=read_burst(a,'\\255'..b,m)
 end
 return m
 end
+local function rank_of(a)
+return string.format('%010.0f',2147483648-a)
+end
 local function save_group(a,b,c,d)
 local e=c.paused or c.concurrency>0 or c.rate_limit>0
 if c.ready+c.claimed==0 and not c.in_ring and not e then
@@ -3027,6 +3030,37 @@ c.rate_window_ms,
 f
 )
 redis.call('HSET',a,b,g)
+end
+local function leave_group(a,b,c,d,e)
+local f=read_group(b,c.group)
+if not f or redis.call('ZREM',a,rank_of(c.priority)..d,'0000000000'..d)==0 then
+return false
+end
+f.ready=f.ready-1
+save_group(b,c.group,f,e)
+return true
+end
+local function new_group(a)
+return{
+number=a,
+ready=0,
+claimed=0,
+in_ring=false,
+paused=false,
+concurrency=0,
+rate_limit=0,
+rate_window_ms=0,
+rate_burst=0,
+arrival_us=0,
+}
+end
+local function open_group(a,b,c)
+local d=read_group(a,c)
+if not d then
+b.groups=b.groups+1
+d=new_group(b.groups)
+end
+return d
 end
 local function spans_of(a)
 local b=a.rate_window_ms*1000/a.rate_limit
@@ -3075,43 +3109,18 @@ return true
 end
 return false
 end
+local function join_group(a,b,c,d,e)
+local f=open_group(a.groups,b,c.group)
+redis.call('ZADD',a.grouped,f.number,(e and'0000000000'or rank_of(c.priority))..d)
+f.ready=f.ready+1
+place_group(a.groups,a.held,a.turns,c.group,f,b.now_us)
+end
 local function free_in_group(a,b,c,d,e)
 local f=read_group(a,d)
 if f then
 f.claimed=math.max(0,f.claimed-1)
 place_group(a,b,c,d,f,e)
 end
-end
-local function new_group(a)
-return{
-number=a,
-ready=0,
-claimed=0,
-in_ring=false,
-paused=false,
-concurrency=0,
-rate_limit=0,
-rate_window_ms=0,
-rate_burst=0,
-arrival_us=0,
-}
-end
-local function open_group(a,b,c)
-local d=read_group(a,c)
-if not d then
-b.groups=b.groups+1
-d=new_group(b.groups)
-end
-return d
-end
-local function rank_of(a)
-return string.format('%010.0f',2147483648-a)
-end
-local function join_group(a,b,c,d,e)
-local f=open_group(a.groups,b,c.group)
-redis.call('ZADD',a.grouped,f.number,(e and'0000000000'or rank_of(c.priority))..d)
-f.ready=f.ready+1
-place_group(a.groups,a.held,a.turns,c.group,f,b.now_us)
 end
 local function look_at_held(a,b,c,d,e)
 for f,g in ipairs(d)do
@@ -3142,15 +3151,6 @@ end
 local function note_time(a)
 a.token=math.max(a.token,a.now_us-1)
 end
-local function leave_group(a,b,c,d,e)
-local f=read_group(b,c.group)
-if not f or redis.call('ZREM',a,rank_of(c.priority)..d,'0000000000'..d)==0 then
-return false
-end
-f.ready=f.ready-1
-save_group(b,c.group,f,e)
-return true
-end
 local function rate_of(a)
 return{
 rate_limit=a.rate_limit,
@@ -3180,12 +3180,12 @@ local h=math.min(b-d,f)/g
 local i,j=spans_of(a)
 return math.floor(d+h*j)
 end` }
-const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [367, 2, -189, 3, 2, 2, -165, 5, 2, 13, 1, 3, 25, 6, 2, 16, 3, 7, 1, 3, -62, 3, 103, 14, -109, 11, 78, 2, -97, 4, 56, 18, 2, 10, 1, 2, 4, 3, 15, 3, 17, 3, 179, 3, -11, 3, -192, 7, 13, 4, 2, 4, 48, 12, -34, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 15, 2, 11, 11, 40, 7, 1, 12, -58, 5, 2, 12, 2, 7, 30, 4, 1, 2, -36, 5, 31, 4, -305, 3], text: `local function see_to_rest(a,b)
+const idleModule: LuaText = { file: 'lua/shared/queue/idle', taken: [367, 2, -184, 1, -6, 3, 3, 1, -165, 5, 2, 13, 1, 3, 25, 6, 2, 16, 3, 7, 1, 3, -62, 3, 103, 14, -109, 11, 78, 2, -97, 4, 56, 18, 2, 10, 1, 2, 4, 3, 15, 3, 17, 3, 179, 3, -11, 3, -192, 7, 13, 4, 2, 4, 48, 12, -34, 3, -25, 2, 1, 6, 16, 9, -23, 8, 15, 7, 15, 2, 11, 11, 40, 7, 1, 12, -58, 5, 2, 12, 2, 7, 30, 4, 1, 2, -36, 5, 31, 4, -305, 3], text: `local function see_to_rest(a,b)
 if b.due_ms<=b.now_ms then
+local function see_to(a,b,c)
 local function is_watched(a)
 return a.watch_ms+1000>a.now_ms
 end
-local function see_to(a,b,c)
 if b.idle>0 and(not is_watched(b)or c<b.watch_ms)then
 local function end_watch(a,b)
 if b>=1125899906842624 and b<2251799813685248 then
@@ -3455,7 +3455,7 @@ end
 local function notify_idle(a,b,c,d)
 local e=ticket_of(a)
 return notify_process(e,come_message(e),b,c,d)` }
-const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [42, 45, 13, 3, 11, 8, 174, 10, -129, 6, -79, 3, 2, 3, 46, 8, -152, 26, 127, 4, 1, 3, -49, 11, 49, 12, -60, 10, 1, 3, 105, 36, -74, 12, 6, 18, -45, 7, -17, 4], text: `local function read_job(a,b)
+const jobModule: LuaText = { file: 'lua/shared/queue/job', taken: [42, 45, 51, 10, 1, 3, 85, 2, -125, 8, 50, 3, -75, 3, 74, 6, 74, 36, -54, 16, -151, 3, 2, 3, 184, 10, -148, 8, -152, 26, 127, 4, -45, 11, 49, 12, 21, 12, -21, 7, -17, 4], text: `local function read_job(a,b)
 if string.byte(a)>0 then
 local c,d=plain_name(a,b)
 return{
@@ -3500,9 +3500,21 @@ tags=r,
 result_ttl_ms=s,
 }
 end
-local function has_flag(a,b)
-return a%(b*2)>=b
+local STATES={
+r='ready',
+b='ready',
+w='blocked',
+s='scheduled',
+c='claimed',
+x='stopping',
+d='dead',
+f='done',
+}
+local function state_of(a)
+return a and STATES[a.state]or'ready'
 end
+local function report_page(a,b,c,d,e)
+local f=budget_of(#c)
 local function fields_of(a)
 local b={}
 for c,d in ipairs(a)do
@@ -3510,6 +3522,76 @@ b[c*2-1]=d
 b[c*2]='r'..d
 end
 return b
+end
+local function size_of(a,b)
+return b and b.size or#a
+end
+local function has_flag(a,b)
+return a%(b*2)>=b
+end
+local function payload_of(a,b,c,d,e)
+if has_flag(e,64)then
+return redis.call('HGET',a,'b'..b)
+end
+return string.sub(c,d)
+end
+local function report_job(a,b,c,d,e,f)
+local g=read_job(d,f)
+local h=redis.call('HMGET',b,'e'..c,'p'..c,'o'..c)
+local i,j,k=0,'',''
+if h[1]then
+i,j,k=unpack_failure(h[1])
+end
+local l={
+tonumber(c),
+g.id==''and c or g.id,
+g.name,
+state_of(e),
+e and e.attempts or 0,
+e and e.token or 0,
+e and e.at_ms or math.floor(c/1000),
+g.priority,
+g.max_attempts,
+g.max_run_ms,
+g.group,
+string.sub(g.unique,2),
+g.trace,
+g.tags,
+size_of(d,e),
+payload_of(b,c,d,g.body_at,e and e.flags or 0),
+i,
+j,
+k,
+h[2]or'',
+h[3],
+e and has_flag(e.flags,16)and 1 or 0,
+}
+for m,n in ipairs(l)do
+a[#a+1]=n
+end
+return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
+end
+for g=1,#c,100 do
+local h={unpack(c,g,math.min(g+100-1,#c))}
+local i=redis.call('HMGET',b,unpack(fields_of(h)))
+for j,k in ipairs(h)do
+local l,m=i[j*2-1],i[j*2]
+local n=m and unpack_run(m)
+if l and e(k,l,n)then
+spend(f,1,report_job(a,b,k,l,n,d))
+if not is_left(f)then
+return g+j-1
+end
+end
+end
+end
+return#c
+end
+local function with_flag(a,b)
+return has_flag(a,b)and a or a+b
+end
+local function flagged(a,b)
+return a==1 and b or with_flag(a,b)
 end
 local function report_options(a,b,c,d)
 a[#a+1]=b
@@ -3520,18 +3602,6 @@ a[#a+1]=d.max_run_ms
 a[#a+1]=d.group
 a[#a+1]=d.trace
 a[#a+1]=d.tags
-end
-local function payload_of(a,b,c,d,e)
-if has_flag(e,64)then
-return redis.call('HGET',a,'b'..b)
-end
-return string.sub(c,d)
-end
-local function with_flag(a,b)
-return has_flag(a,b)and a or a+b
-end
-local function flagged(a,b)
-return a==1 and b or with_flag(a,b)
 end
 local function record_fields(a,b,c,d)
 if#d<=16384 then
@@ -3571,9 +3641,6 @@ local function add_run(a,b,c)
 a[#a+1]='r'..b
 a[#a+1]=c
 end
-local function size_of(a,b)
-return b and b.size or#a
-end
 local function find_job(a,b,c)
 local d=string.find(c,'^%d+$')and c or redis.call('HGET',a,'i'..c)
 if not d then
@@ -3597,55 +3664,6 @@ e.flags=flagged(e.flags,f)
 store_run(a,c,e,e.state,e.at_ms)
 return e
 end
-local STATES={
-r='ready',
-b='ready',
-w='blocked',
-s='scheduled',
-c='claimed',
-x='stopping',
-d='dead',
-f='done',
-}
-local function state_of(a)
-return a and STATES[a.state]or'ready'
-end
-local function report_job(a,b,c,d,e,f)
-local g=read_job(d,f)
-local h=redis.call('HMGET',b,'e'..c,'p'..c,'o'..c)
-local i,j,k=0,'',''
-if h[1]then
-i,j,k=unpack_failure(h[1])
-end
-local l={
-tonumber(c),
-g.id==''and c or g.id,
-g.name,
-state_of(e),
-e and e.attempts or 0,
-e and e.token or 0,
-e and e.at_ms or math.floor(c/1000),
-g.priority,
-g.max_attempts,
-g.max_run_ms,
-g.group,
-string.sub(g.unique,2),
-g.trace,
-g.tags,
-size_of(d,e),
-payload_of(b,c,d,g.body_at,e and e.flags or 0),
-i,
-j,
-k,
-h[2]or'',
-h[3],
-e and has_flag(e.flags,16)and 1 or 0,
-}
-for m,n in ipairs(l)do
-a[#a+1]=n
-end
-return size_of(d,e)+#k+#(h[2]or'')+#(h[3]or'')
-end
 local function rewrite_job(a,b,c,d,e,f)
 local g=full_head(d)..string.sub(f,d.body_at)
 local h=state_of(e)
@@ -3657,24 +3675,6 @@ if e then
 e.size,e.flags=e.size+j,e.flags==1 and 0 or e.flags
 store_run(a,c,e,e.state,e.at_ms)
 end
-end
-local function report_page(a,b,c,d,e)
-local f=budget_of(#c)
-for g=1,#c,100 do
-local h={unpack(c,g,math.min(g+100-1,#c))}
-local i=redis.call('HMGET',b,unpack(fields_of(h)))
-for j,k in ipairs(h)do
-local l,m=i[j*2-1],i[j*2]
-local n=m and unpack_run(m)
-if l and e(k,l,n)then
-spend(f,1,report_job(a,b,k,l,n,d))
-if not is_left(f)then
-return g+j-1
-end
-end
-end
-end
-return#c
 end
 local function add_line(a,b,c)
 local d=math.min(#b,1024)
@@ -4005,7 +4005,20 @@ end
 end
 return table.concat(f,'\\0'),#f
 end` }
-const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [61, 6, 5, 8, 92, 2, -92, 5, 3, 25, 39, 8, 1, 7, 4, 10, 1, 11, -54, 1, -22, 19, 3, 1, -140, 7, 2, 2, 1, 4, 124, 2, -122, 9, 1, 1, 2, 8, 1, 10], text: `local function is_stale_news(a,b)
+const outboxModule: LuaText = { file: 'lua/shared/queue/outbox', taken: [4, 7, 2, 2, 1, 4, 41, 6, 5, 8, 92, 2, -92, 5, 3, 25, 39, 8, 1, 7, 4, 10, 1, 11, -54, 1, -22, 19, 3, 3, -122, 9, 1, 1, 2, 8, 1, 10], text: `local function put_out(a,b,c,d,e)
+c.sent=math.max(c.sent+1,c.now_us)
+local f=string.format('%.0f',c.sent)
+redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
+redis.call('ZADD',b,f,f)
+c.chores=with_flag(c.chores,2)
+end
+local function put_out_end(a,b,c,d,e,f,g)
+local h,i=string.match(d,'^q(.*)\\1(.*)$')
+local j=f=='f'and g==''and redis.call('HGET',a,'o'..e)or g
+put_out(a,b,c,h,'e'..pack_end(f,i,j))
+c.moved=c.moved+#j
+end
+local function is_stale_news(a,b)
 if a.layout~='1'then
 return string.find(a.layout,'^in %d+ partitions$')~=nil
 end
@@ -4108,19 +4121,6 @@ end
 return d,c
 end
 local d,e=settle_asked(a,b,c)
-local function put_out(a,b,c,d,e)
-c.sent=math.max(c.sent+1,c.now_us)
-local f=string.format('%.0f',c.sent)
-redis.call('HSET',a,'x'..f,struct.pack('>Hc0',#d,d)..e)
-redis.call('ZADD',b,f,f)
-c.chores=with_flag(c.chores,2)
-end
-local function put_out_end(a,b,c,d,e,f,g)
-local h,i=string.match(d,'^q(.*)\\1(.*)$')
-local j=f=='f'and g==''and redis.call('HGET',a,'o'..e)or g
-put_out(a,b,c,h,'e'..pack_end(f,i,j))
-c.moved=c.moved+#j
-end
 return d+settle_dependents(a,b,e)
 end
 local function split_ref(a,b)
@@ -4368,7 +4368,55 @@ end
 local function plain_head(a,b)
 return a==b and'\\255'or string.char(#a)..a
 end` }
-const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [30, 10, 4, 17, 3, 10, -71, 15, 67, 3, 2, 5, 124, 3, 1, 3, -150, 8, 144, 19, -75, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 67, 6, -68, 18, 2, 5], text: `local function mark_place(a,b)
+const readyModule: LuaText = { file: 'lua/shared/queue/ready', taken: [219, 3, -219, 15, 205, 3, -150, 8, 144, 19, -217, 10, 4, 17, 3, 10, 98, 2, -69, 3, 2, 3, 1, 14, 46, 1, -45, 19, 26, 5, -29, 8, 1, 10, 10, 4, 67, 6, -172, 3, 2, 5, 94, 18, 2, 5], text: `local function may_do_more(a)
+return(a.work or 0)<2000 and(a.moved or 0)<4194304
+end
+local function add_entry(a,b,c,d)
+local e,f=0,''
+if a then
+e,f=struct.unpack('>I4',a),string.sub(a,5)
+end
+if e>=c then
+local g=1
+for h=1,d do
+g=g+2+struct.unpack('>H',f,g)
+end
+local h=g+2+struct.unpack('>H',f,g)
+f=string.sub(f,1,g-1)..string.sub(f,h)
+end
+return struct.pack('>I4',e+1)..f..struct.pack('>H',#b)..b
+end
+local function count_work(a,b)
+a.work=(a.work or 0)+(b.is_plain and 2 or 4)
+end
+local function leave_ready(a,b,c,d,e,f)
+if e.group~=''then
+leave_group(a,b,e,f,d.now_us)
+elseif not is_marked(d,1)or redis.call('ZREM',c,f)==0 then
+d.left=d.left or d.ghosts
+d.ghosts=d.ghosts+1
+end
+end
+local function displace(a,b,c,d,e,f)
+local g=e and e.state or'r'
+count_work(b,d)
+if g=='s'then
+redis.call('ZREM',a.scheduled,c)
+b.scheduled=b.scheduled-f
+elseif g=='w'then
+unblock(a.blocked,b,c,e)
+leave_dependencies(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
+elseif g=='d'then
+leave_dead(a,b,c,e)
+elseif g=='f'then
+redis.call('ZREM',a.done,c)
+b.done=b.done-f
+else
+leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
+b.ready=b.ready-f
+end
+end
+local function mark_place(a,b)
 if b.group~=''then
 set_mark(a,2)
 if is_marked(a,64)then
@@ -4404,62 +4452,6 @@ redis.call('ZADD',a.scheduled,string.format('%.0f',b.now_ms),d)
 note_due(b,b.now_ms)
 b.scheduled=b.scheduled+e
 return's'
-end
-local function add_entry(a,b,c,d)
-local e,f=0,''
-if a then
-e,f=struct.unpack('>I4',a),string.sub(a,5)
-end
-if e>=c then
-local g=1
-for h=1,d do
-g=g+2+struct.unpack('>H',f,g)
-end
-local h=g+2+struct.unpack('>H',f,g)
-f=string.sub(f,1,g-1)..string.sub(f,h)
-end
-return struct.pack('>I4',e+1)..f..struct.pack('>H',#b)..b
-end
-local function is_above(a,b)
-return type(a)=='number'and a>b
-end
-local function has_more(a,b,c,d)
-return is_above(redis.pcall('LLEN',b),d.ghosts)
-or(is_marked(d,1)and is_above(redis.pcall('ZCARD',a),0))
-or(is_marked(d,2)and is_above(redis.pcall('LLEN',c),0))
-end
-local function may_do_more(a)
-return(a.work or 0)<2000 and(a.moved or 0)<4194304
-end
-local function count_work(a,b)
-a.work=(a.work or 0)+(b.is_plain and 2 or 4)
-end
-local function leave_ready(a,b,c,d,e,f)
-if e.group~=''then
-leave_group(a,b,e,f,d.now_us)
-elseif not is_marked(d,1)or redis.call('ZREM',c,f)==0 then
-d.left=d.left or d.ghosts
-d.ghosts=d.ghosts+1
-end
-end
-local function displace(a,b,c,d,e,f)
-local g=e and e.state or'r'
-count_work(b,d)
-if g=='s'then
-redis.call('ZREM',a.scheduled,c)
-b.scheduled=b.scheduled-f
-elseif g=='w'then
-unblock(a.blocked,b,c,e)
-leave_dependencies(a.children,b,c,redis.call('HGET',a.jobs,'d'..c)or'')
-elseif g=='d'then
-leave_dead(a,b,c,e)
-elseif g=='f'then
-redis.call('ZREM',a.done,c)
-b.done=b.done-f
-else
-leave_ready(a.grouped,a.groups,a.prioritized,b,d,c)
-b.ready=b.ready-f
-end
 end
 local function sweep_ready(a,b,c,d)
 local e=c.ghosts-d
@@ -4535,6 +4527,14 @@ if a.idle==0 or a.ready==0 then
 return false
 end
 return is_marked(a,2)or parse_settings(a.settings).concurrency>0
+end
+local function is_above(a,b)
+return type(a)=='number'and a>b
+end
+local function has_more(a,b,c,d)
+return is_above(redis.pcall('LLEN',b),d.ghosts)
+or(is_marked(d,1)and is_above(redis.pcall('ZCARD',a),0))
+or(is_marked(d,2)and is_above(redis.pcall('LLEN',c),0))
 end
 local function ready_page(a,b,c,d)
 local e=redis.call('ZCOUNT',a,'-inf','-4294967296')
@@ -4816,7 +4816,7 @@ a[#a+1]=h
 end
 return#d.record
 end` }
-const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [33, 12, 3, 16, -49, 3, 11, 3, 78, 6, -49, 3, 56, 3, -109, 3, 129, 11, -85, 11, -64, 3, 43, 4, 59, 12, 1, 3, 16, 9, 1, 9, -95, 11, 134, 10, -30, 2, -20, 5, 15, 2, -32, 9, 23, 9, -24, 2, 1, 6, 15, 4, -114, 6], text: `local function unpack_run(a)
+const runModule: LuaText = { file: 'lua/shared/queue/run', taken: [33, 12, -30, 3, 11, 3, 39, 4, -55, 3, 87, 6, -49, 3, 82, 11, -85, 11, -41, 16, 62, 3, -104, 3, 106, 12, 1, 3, 16, 9, 1, 9, 30, 2, -20, 5, 15, 2, -32, 9, 23, 9, -24, 2, 1, 6, 15, 4, -142, 11, 134, 10, -127, 6], text: `local function unpack_run(a)
 local b,c,d,e,f,g,h=struct.unpack('>c1dHdI4B',a)
 return{
 state=b,
@@ -4828,27 +4828,18 @@ flags=g,
 name=string.sub(a,h),
 }
 end
-local function why_not(a,b)
-if not a then
-return'absent'
-elseif a.token~=b then
-return'lost'
-elseif a.state=='c'then
-return nil
-elseif a.state=='x'then
-return'cancelled'
-elseif a.state=='d'then
-return'dead'
-elseif a.state=='f'then
-return'acked'
-end
-return a.state=='b'and'lost'or'retried'
-end
 local function pack_run(a,b,c)
 return struct.pack('>c1dHdI4Bc0',b,a.token,a.attempts,c,a.size,a.flags,a.name)
 end
 local function store_run(a,b,c,d,e)
 redis.call('HSET',a,'r'..b,pack_run(c,d,e))
+end
+local function unpack_failure(a)
+local b,c,d=struct.unpack('>dHc0',a)
+return b,c,string.sub(a,d)
+end
+local function pack_new_run(a,b,c,d,e)
+return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
 end
 local function note_history(a,b,c,d)
 local e=has_flag(c.flags,8)and redis.call('HGET',a,'h'..b)
@@ -4858,12 +4849,6 @@ c.flags=flagged(c.flags,8)
 end
 local function pack_failure(a,b)
 return struct.pack('>dHc0',a,#b.kind,b.kind)..b.message
-end
-local function note_failure(a,b,c,d)
-redis.call('HSET',a,'e'..b,pack_failure(c,d))
-end
-local function pack_new_run(a,b,c,d,e)
-return struct.pack('>c1dHdI4Bc0',a,0,0,b,c,d,e)
 end
 local function wait_again(a,b,c,d,e,f)
 local g='s'
@@ -4887,12 +4872,27 @@ a.kind,
 #a.message
 )..a.message..a.result
 end
+local function why_not(a,b)
+if not a then
+return'absent'
+elseif a.token~=b then
+return'lost'
+elseif a.state=='c'then
+return nil
+elseif a.state=='x'then
+return'cancelled'
+elseif a.state=='d'then
+return'dead'
+elseif a.state=='f'then
+return'acked'
+end
+return a.state=='b'and'lost'or'retried'
+end
+local function note_failure(a,b,c,d)
+redis.call('HSET',a,'e'..b,pack_failure(c,d))
+end
 local function pack_claimed_run(a,b,c,d,e,f)
 return struct.pack('>c1dHdI4Bc0','c',a,b,c,d,e,f)
-end
-local function unpack_failure(a)
-local b,c,d=struct.unpack('>dHc0',a)
-return b,c,string.sub(a,d)
 end
 local function backoff_of(a,b)
 local c=0
@@ -4926,27 +4926,6 @@ local f=place_ready(a,b,d,c,e.size,'r')
 e.attempts=0
 store_run(a.jobs,c,e,f,b.now_ms)
 redis.call('HDEL',a.jobs,'o'..c)
-end
-local function unpack_result(a)
-local b,c,d,e,f,g=struct.unpack('>c1ddHc0I4',a)
-return{
-state=b,
-number=c,
-at_ms=d,
-kind=e,
-message=string.sub(a,g,g+f-1),
-result=string.sub(a,g+f),
-}
-end
-local function report_log(a,b,c,d)
-local e=redis.call('HGET',b,'l'..c)
-for f,g in ipairs((list_entries(e)))do
-local h,i=struct.unpack('>d',g)
-a[#a+1]=d
-a[#a+1]=h
-a[#a+1]=string.sub(g,i)
-end
-return e and#e or 0
 end
 local function report_history(a,b,c)
 local d,e={},0
@@ -4987,13 +4966,34 @@ report_newest(d,c,e)
 end
 return d,g
 end
+local function unpack_result(a)
+local b,c,d,e,f,g=struct.unpack('>c1ddHc0I4',a)
+return{
+state=b,
+number=c,
+at_ms=d,
+kind=e,
+message=string.sub(a,g,g+f-1),
+result=string.sub(a,g+f),
+}
+end
+local function report_log(a,b,c,d)
+local e=redis.call('HGET',b,'l'..c)
+for f,g in ipairs((list_entries(e)))do
+local h,i=struct.unpack('>d',g)
+a[#a+1]=d
+a[#a+1]=h
+a[#a+1]=string.sub(g,i)
+end
+return e and#e or 0
+end
 local function note_run(a,b,c)
 if c.next_ms>0 then
 note_due(b,c.next_ms)
 see_to(a,b,c.next_ms)
 end
 end` }
-const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [127, 1, -99, 7, 1, 8, 1, 40, 42, 1, -40, 10, 30, 4, -26, 7, 19, 4, 149, 3, 1, 13, -132, 6, 26, 3, 1, 2, 1, 3, -21, 7, 132, 13, -186, 3, 1, 5, 197, 6, -97, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -165, 9, 180, 3, 9, 8, 20, 11, 20, 7, -203, 3, -83, 4], text: `local function open_call(a,b,c,d,e,f)
+const stateModule: LuaText = { file: 'lua/shared/queue/state', taken: [100, 1, -72, 7, 1, 8, 1, 40, 15, 1, -13, 10, 3, 2, 23, 6, -26, 7, 19, 4, 153, 13, 61, 6, -212, 3, 1, 5, 164, 13, -71, 1, -60, 35, 2, 12, 11, 1, -10, 6, 4, 6, -165, 9, 161, 3, -118, 6, 26, 3, 1, 2, 1, 3, -21, 7, 106, 3, 9, 8, 20, 11, 20, 7, -203, 3], text: `local function open_queue(a,b,c)
 local function read_queue(a,b,c)
 local d=redis.call('HMGET',a,'layout','codec','state','settings',c,'partitions')
 local e,f=d[1]or'1',d[3]or string.rep('\\0',(29*8))
@@ -5049,7 +5049,7 @@ done=O,
 usual=string.sub(h,(29*8)+1),
 }
 end
-local g=read_queue(a,e or'',d)
+local d=read_queue(a,b or'','')
 local function refusal_of_queue(a,b,c)
 if a.layout~='1'then
 return redis.error_reply('LAYOUT '..a.layout)
@@ -5060,6 +5060,10 @@ return redis.error_reply('PARTITIONS '..a.partitions)
 end
 return nil
 end
+return refusal_of_queue(d,b,c),d
+end
+local function open_call(a,b,c,d,e,f)
+local g=read_queue(a,e or'',d)
 local h=refusal_of_queue(g,e,f)
 if h then
 return h
@@ -5075,9 +5079,6 @@ begin_call(g,b)
 local i,j=recall(g.record,c)
 return i,g,j
 end
-local function refuse_when_full(a)
-redis.call('ZADD',a,'XX','0','')
-end
 local function try_rights(a,b)
 redis.call('HDEL',a.jobs,'')
 redis.call('ZREM',a.parents,'')
@@ -5091,25 +5092,18 @@ if b.began_us>0 then
 redis.call('HSET',a.meta,'codec',b.codec)
 end
 end
-local function number_jobs(a,b)
-local c=math.max(a.last+1,a.now_us)
-a.last=c+b-1
-a.enqueued=a.enqueued+b
-return c
+local function read_burst(a,b,c)
+local d=redis.call('HGET',a,b)
+local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
+local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
+return h and tonumber(g)or 0
 end
-local function begin_queue(a,b)
-if b.began_us==0 then
-b.began_us=b.now_us
-b.due_ms=9007199254740991
-redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
-redis.call('PERSIST',a)
+local function is_marked(a,b)
+return a.marks%(b*2)>=b
 end
-end
-local function widen(a,b,c,d)
-if a.marks%(b*2)<b then
+local function set_mark(a,b)
+if not is_marked(a,b)then
 a.marks=a.marks+b
-c[#c+1]=d
-c[#c+1]=string.rep('~',65)
 end
 end
 local function parse_settings(a)
@@ -5124,20 +5118,6 @@ rate_burst=0,
 retention_count=tonumber(f),
 retention_ms=tonumber(g),
 }
-end
-local function is_marked(a,b)
-return a.marks%(b*2)>=b
-end
-local function set_mark(a,b)
-if not is_marked(a,b)then
-a.marks=a.marks+b
-end
-end
-local function read_burst(a,b,c)
-local d=redis.call('HGET',a,b)
-local e,f,g=string.match(d or'','^(%d+),(%d+),(%d+)$')
-local h=tonumber(e)==c.rate_limit and tonumber(f)==c.rate_window_ms
-return h and tonumber(g)or 0
 end
 local function save_queue_and_call(a,b,c,d,e)
 local function packed_state(a)
@@ -5209,6 +5189,30 @@ end
 begin_call(e,b)
 return nil,e
 end
+local function refuse_when_full(a)
+redis.call('ZADD',a,'XX','0','')
+end
+local function number_jobs(a,b)
+local c=math.max(a.last+1,a.now_us)
+a.last=c+b-1
+a.enqueued=a.enqueued+b
+return c
+end
+local function begin_queue(a,b)
+if b.began_us==0 then
+b.began_us=b.now_us
+b.due_ms=9007199254740991
+redis.call('HSET',a,'layout',b.layout,'codec',b.codec)
+redis.call('PERSIST',a)
+end
+end
+local function widen(a,b,c,d)
+if a.marks%(b*2)<b then
+a.marks=a.marks+b
+c[#c+1]=d
+c[#c+1]=string.rep('~',65)
+end
+end
 local function pick(a,b)
 return a<0 and b or a
 end
@@ -5240,12 +5244,8 @@ return redis.call('HSET',a,b,d)
 end
 local function moves_of(a,b)
 return tonumber(redis.call('HGET',a,'m'..b)or 0)
-end
-local function open_queue(a,b,c)
-local d=read_queue(a,b or'','')
-return refusal_of_queue(d,b,c),d
 end` }
-const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [14, 3, 2, 12, -27, 8, 29, 23, 17, 10, -18, 5, 264, 12, -178, 9, 58, 7, -145, 3, 3, 4, 16, 12, -47, 8, 41, 1, 1, 28, 77, 7, -167, 3, 166, 10, -154, 5, 1, 6, 77, 16, 3, 16, -54, 17, 69, 25, 3, 11, 1, 3, 38, 8, -44, 8, -293, 3, 329, 7, 2, 11], text: `local function note_key(a,b)
+const statisticsModule: LuaText = { file: 'lua/shared/queue/statistics', taken: [14, 3, 2, 12, 311, 12, -53, 5, -33, 1, -31, 2, -69, 9, 60, 5, 24, 1, -170, 3, 3, 4, -19, 8, 41, 1, 1, 2, -68, 10, 40, 12, 6, 26, 100, 1, -24, 7, -186, 5, 14, 3, 166, 10, 5, 16, -175, 5, 1, 6, 77, 16, 3, 16, -54, 17, 88, 6, 8, 6, 1, 3, 38, 8, -44, 8, -322, 8, 29, 23, -31, 3, 329, 7, 2, 11], text: `local function note_key(a,b)
 return#b<255 and a..b or a
 end
 local function count_job(a,b,c)
@@ -5260,52 +5260,6 @@ d[e],d[#d+1]=0,e
 end
 d[e]=d[e]+1
 end
-local function bucket_of(a)
-if a<1 then
-return 0
-end
-local b,c=math.frexp(a)
-local d=c*8+math.floor(b*16)-15
-return d<254 and d or 254
-end
-local function note_spans(a,b,c,d,e)
-local f,g={},{}
-for h=1,#c,2 do
-local i,j=c[h+1],(d-c[h])/e
-local k=bucket_of(j)
-local l=g[i]
-if not l then
-l={}
-g[i]=l
-end
-local m=l[k]
-if m then
-m.count,m.sum=m.count+1,m.sum+j
-m.greatest=j>m.greatest and j or m.greatest
-else
-m={key=note_key(b,i),bucket=k,count=1,sum=j,greatest=j}
-l[k],f[#f+1]=m,m
-end
-end
-for h,i in ipairs(f)do
-note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
-end
-end
-local KINDS={
-e={place=1},
-d={place=4},
-r={place=5},
-c={place=6},
-w={spread='wait'},
-a={place=2,spread='run'},
-t={place=3,spread='run'},
-b={place=4,spread='run'},
-}
-local PERIODS={
-minute={letter='m',length_ms=60000,slots=120},
-hour={letter='h',length_ms=3600000,slots=72},
-day={letter='d',length_ms=86400000,slots=90},
-}
 local function leave_notes(a,b,c,d)
 local e=c.now_ms/60000-c.now_ms/60000%1
 local f=e~=c.minute
@@ -5318,6 +5272,14 @@ return
 end
 c.minute=e
 if g>16384 then
+local function fold(a,b)
+local c,d=redis.pcall('GET',a),redis.pcall('HGET',b,'names')
+if type(c)~='string'or type(d)=='table'then
+return false
+end
+local function changed_periods(a,b,c)
+local function read_names(a)
+local b={packed=a,count=0,known={}}
 local function parse_names(a)
 local b,c={},1
 while c<=#a do
@@ -5327,31 +5289,18 @@ c=c+1+d
 end
 return b
 end
-local function read_names(a)
-local b={packed=a,count=0,known={}}
 for c,d in ipairs(parse_names(a))do
 b.known[d],b.count=true,b.count+1
 end
 return b
 end
+local d,e=read_names(c),{}
 local function new_spread()
 return{sum=0,greatest=0,flat={},places={}}
 end
 local function new_tally(a)
 local b={wait=new_spread(),run=new_spread(),none=new_spread()}
 return{name=a,counts={0,0,0,0,0,0,0},spreads=b}
-end
-local function target_of(a,b)
-local c,d=KINDS[string.sub(b,1,1)],string.sub(b,2)
-local e=a.by_name[d]
-if not e then
-e=new_tally(d)
-a.by_name[d],a[#a+1]=e,e
-end
-local f=
-{counts=e.counts,place=c.place or 7,spread=e.spreads[c.spread or'none']}
-a.by_key[b]=f
-return f
 end
 local function add_to_bucket(a,b,c)
 local d,e=a.flat,a.places[b]
@@ -5364,6 +5313,28 @@ end
 local function tallies_of_notes(a)
 local b,c,d,e={},{by_name={},by_key={}},1,#a
 local f=struct.unpack
+local KINDS={
+e={place=1},
+d={place=4},
+r={place=5},
+c={place=6},
+w={spread='wait'},
+a={place=2,spread='run'},
+t={place=3,spread='run'},
+b={place=4,spread='run'},
+}
+local function target_of(a,b)
+local c,d=KINDS[string.sub(b,1,1)],string.sub(b,2)
+local e=a.by_name[d]
+if not e then
+e=new_tally(d)
+a.by_name[d],a[#a+1]=e,e
+end
+local f=
+{counts=e.counts,place=c.place or 7,spread=e.spreads[c.spread or'none']}
+a.by_key[b]=f
+return f
+end
 while d<=e do
 local g,h,i,j,k
 g,h,i,j,k,d=f('>Bc0BHdd',a,d)
@@ -5390,6 +5361,7 @@ end
 end
 return b
 end
+local f=tallies_of_notes(b)
 local function has_own_statistics(a,b)
 if b~=''and not a.known[b]and a.count<100 then
 a.known[b],a.count=true,a.count+1
@@ -5397,6 +5369,11 @@ a.packed=a.packed..string.char(#b)..b
 end
 return a.known[b]
 end
+local PERIODS={
+minute={letter='m',length_ms=60000,slots=120},
+hour={letter='h',length_ms=3600000,slots=72},
+day={letter='d',length_ms=86400000,slots=90},
+}
 local function field_of(a,b,c)
 return string.format('%s%d:%s',a.letter,b%a.slots,c)
 end
@@ -5410,6 +5387,22 @@ a[g]=h
 end
 h.tallies[#h.tallies+1]=e
 end
+for g,h in ipairs(f)do
+for i,j in ipairs(f[h])do
+local k=has_own_statistics(d,j.name)and j.name
+for l,m in pairs(PERIODS)do
+enter_period(e,m,h,'',j)
+if k then
+enter_period(e,m,h,k,j)
+end
+end
+end
+end
+local g,h={},{names=d.packed}
+for i in pairs(e)do
+g[#g+1]=i
+end
+local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
 local function add_buckets(a,b)
 for c=1,#b,2 do
 add_to_bucket(a,b[c],b[c+1])
@@ -5470,35 +5463,11 @@ end
 end
 return b
 end
-local function changed_periods(a,b,c)
-local d,e=read_names(c),{}
-local f=tallies_of_notes(b)
-for g,h in ipairs(f)do
-for i,j in ipairs(f[h])do
-local k=has_own_statistics(d,j.name)and j.name
-for l,m in pairs(PERIODS)do
-enter_period(e,m,h,'',j)
-if k then
-enter_period(e,m,h,k,j)
-end
-end
-end
-end
-local g,h={},{names=d.packed}
-for i in pairs(e)do
-g[#g+1]=i
-end
-local i=#g>0 and redis.call('HMGET',a,unpack(g))or{}
 for j,k in ipairs(g)do
 local l=e[k]
 h[k]=add_to_period(i[j],l.number,sum_of(l.tallies))
 end
 return h
-end
-local function fold(a,b)
-local c,d=redis.pcall('GET',a),redis.pcall('HGET',b,'names')
-if type(c)~='string'or type(d)=='table'then
-return false
 end
 local e=changed_periods(b,c,d or'')
 local f={}
@@ -5524,6 +5493,37 @@ for d,e in ipairs(c)do
 b[#b+1]=struct.pack('>Bc0BHdd',#e,e,0,c[e],0,0)
 end
 return table.concat(b)
+end
+local function bucket_of(a)
+if a<1 then
+return 0
+end
+local b,c=math.frexp(a)
+local d=c*8+math.floor(b*16)-15
+return d<254 and d or 254
+end
+local function note_spans(a,b,c,d,e)
+local f,g={},{}
+for h=1,#c,2 do
+local i,j=c[h+1],(d-c[h])/e
+local k=bucket_of(j)
+local l=g[i]
+if not l then
+l={}
+g[i]=l
+end
+local m=l[k]
+if m then
+m.count,m.sum=m.count+1,m.sum+j
+m.greatest=j>m.greatest and j or m.greatest
+else
+m={key=note_key(b,i),bucket=k,count=1,sum=j,greatest=j}
+l[k],f[#f+1]=m,m
+end
+end
+for h,i in ipairs(f)do
+note_alike(a,i.key,i.bucket,i.count,i.sum,i.greatest)
+end
 end
 local function count_note(a,b)
 return struct.pack('>Bc0BHdd',#a,a,0,b,0,0)
@@ -5950,7 +5950,7 @@ export type AckAndClaimPlainAnswer =
  * Cost: O((acks + limit) x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndClaimPlain: Operation<AckAndClaimPlainArguments, AckAndClaimPlainAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'b3a4f0a9ed2571d1ee48c9071595cc5ccc8d7617', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 1, 55, ackAndClaimPlainLua, 7, 1, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 15, 8, plainModule, 107, 16, statisticsModule, 0, 3, 23, 23, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 112, 7, plainModule, 151, 3, leaseModule, 219, 1, runModule, 46, 3, leaseModule, 220, 7, plainModule, 154, 10, dueModule, 37, 5, plainModule, 164, 4, statisticsModule, 15, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 0, 3, 23, 23, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 25, 3, 77, 13, sharedMessages, 37, 13, idleModule, 60, 3, sharedMessages, 50, 7, idleModule, 90, 37, ackAndClaimPlainLua, 48, 1, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 3, ackAndClaimPlainLua, 49, 2, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, ackAndClaimPlainLua, 51, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, dueModule, 165, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 156, 3, ackAndClaimPlainLua, 56, 2, idleModule, 166, 1, 146, 4, 167, 2, 2, 3, 169, 19, 150, 4, 188, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 17, ackAndClaimPlainLua, 62, 4, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 17, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 17, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 14, 3, plainModule, 210, 1, eventsModule, 37, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim-plain', 'b3a4f0a9ed2571d1ee48c9071595cc5ccc8d7617', { bytes: true }, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, ackAndClaimPlainLua, 0, 7, stateModule, 1, 55, ackAndClaimPlainLua, 7, 1, stateModule, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, ackAndClaimPlainLua, 8, 2, plainModule, 0, 19, ackAndClaimPlainLua, 10, 3, plainModule, 19, 63, ackAndClaimPlainLua, 13, 1, plainModule, 82, 22, ackAndClaimPlainLua, 14, 13, plainModule, 104, 3, statisticsModule, 249, 8, plainModule, 107, 16, statisticsModule, 0, 3, 257, 23, plainModule, 123, 2, ackAndClaimPlainLua, 27, 5, sharedNumbers, 0, 7, ackAndClaimPlainLua, 32, 1, sharedTokens, 0, 3, ackAndClaimPlainLua, 33, 2, plainModule, 125, 26, stateModule, 213, 7, plainModule, 151, 3, leaseModule, 219, 1, runModule, 22, 3, leaseModule, 220, 7, plainModule, 154, 10, dueModule, 37, 5, plainModule, 164, 4, statisticsModule, 249, 8, plainModule, 168, 1, 108, 5, 169, 8, statisticsModule, 0, 3, 257, 23, plainModule, 177, 6, ackAndClaimPlainLua, 35, 12, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimPlainLua, 47, 1, sharedMessages, 0, 19, idleModule, 25, 3, 77, 13, sharedMessages, 37, 13, idleModule, 60, 3, sharedMessages, 50, 7, idleModule, 90, 37, ackAndClaimPlainLua, 48, 1, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 3, ackAndClaimPlainLua, 49, 2, idleModule, 3, 3, 2, 1, 6, 1, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, ackAndClaimPlainLua, 51, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 3, 3, 2, 1, 6, 1, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, sharedMessages, 37, 13, idleModule, 60, 17, 127, 6, dueModule, 165, 3, ackAndClaimPlainLua, 53, 3, groupsModule, 165, 3, ackAndClaimPlainLua, 56, 2, idleModule, 166, 1, 146, 4, 167, 2, 3, 3, 169, 19, 150, 4, 188, 13, ackAndClaimPlainLua, 58, 4, statisticsModule, 15, 226, ackAndClaimPlainLua, 62, 4, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 3, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, ackAndClaimPlainLua, 66, 10, plainModule, 183, 6, eventsModule, 19, 7, plainModule, 189, 17, ackAndClaimPlainLua, 76, 3, eventsModule, 19, 7, plainModule, 189, 7, ackAndClaimPlainLua, 79, 2, plainModule, 206, 4, eventsModule, 15, 3, plainModule, 210, 1, eventsModule, 42, 8, plainModule, 211, 3, ackAndClaimPlainLua, 81, 14]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 2)
@@ -6029,7 +6029,7 @@ export type AckAndClaimAnswer =
  * Cost: O((acks + limit) x log n), and at most 100 due jobs, 100 lost ones, 100 recurring ones, 200 groups and 2,000 entries of removed jobs, 16 kB a job, 4 MiB of larger payloads, and at times 16 kB of statistics notes.
  */
 export const ackAndClaim: Operation<AckAndClaimArguments, AckAndClaimAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-claim', '6b9499108ff7827ce8be712794d92ebf8b8648ae', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, ackAndClaimLua, 8, 1, stateModule, 119, 13, ackAndClaimLua, 9, 1, stateModule, 140, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 0, 12, plainModule, 129, 7, jobModule, 0, 48, ackAndClaimLua, 14, 2, leaseModule, 0, 2, jobModule, 48, 8, leaseModule, 2, 15, ackAndClaimLua, 16, 1, leaseModule, 17, 3, jobModule, 56, 16, leaseModule, 20, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 132, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 135, 5, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 12, 16, acksModule, 19, 35, stateModule, 85, 13, acksModule, 54, 14, endsModule, 79, 7, acksModule, 68, 4, endsModule, 86, 8, runModule, 28, 3, endsModule, 94, 69, jobModule, 48, 8, endsModule, 163, 21, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, endsModule, 184, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 0, 37, runModule, 28, 3, jobModule, 72, 3, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, leaseModule, 37, 2, readyModule, 37, 15, jobModule, 75, 3, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 27, leaseModule, 39, 1, runModule, 43, 3, leaseModule, 40, 28, dueModule, 42, 24, groupsModule, 130, 8, dueModule, 66, 9, 66, 5, recurrenceModule, 0, 25, dueModule, 75, 10, recurrenceModule, 25, 16, groupsModule, 138, 4, recurrenceModule, 41, 48, dueModule, 85, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 28, 7, stateModule, 98, 6, jobModule, 78, 38, runModule, 46, 3, namesModule, 38, 13, recurrenceModule, 134, 43, dueModule, 125, 2, idleModule, 136, 3, dueModule, 127, 32, ackAndClaimLua, 37, 4, dependenciesModule, 191, 2, runModule, 28, 3, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, dependenciesModule, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 13, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, ackAndClaimLua, 41, 1, dueModule, 127, 30, ackAndClaimLua, 42, 2, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimLua, 44, 1, readyModule, 52, 8, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 37, 13, idleModule, 60, 3, 77, 13, sharedMessages, 50, 7, idleModule, 90, 37, statisticsModule, 46, 15, endsModule, 186, 2, sharedMessages, 50, 7, runModule, 60, 11, endsModule, 188, 62, statisticsModule, 61, 219, endsModule, 250, 3, eventsModule, 10, 45, endsModule, 253, 3, stateModule, 147, 40, endsModule, 256, 11, stateModule, 187, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 146, 1, 194, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 48, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 165, 3, ackAndClaimLua, 50, 6, groupsModule, 142, 2, 130, 8, 144, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 146, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 68, 1, groupsModule, 151, 5, takeModule, 17, 1, jobModule, 48, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 10, 3, takeModule, 163, 1, sharedBudget, 0, 3, 6, 4, jobModule, 116, 3, takeModule, 164, 15, leaseModule, 69, 14, sharedTokens, 0, 3, leaseModule, 83, 7, jobModule, 56, 16, runModule, 71, 3, leaseModule, 90, 50, stateModule, 112, 7, leaseModule, 140, 4, runModule, 46, 3, leaseModule, 144, 24, dueModule, 37, 5, leaseModule, 168, 1, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, leaseModule, 169, 15, ackAndClaimLua, 62, 11, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 73, 2, idleModule, 2, 5, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 127, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 154, 1, acksModule, 100, 6, idleModule, 155, 4, dueModule, 127, 30, idleModule, 159, 1, 136, 3, 160, 1, dueModule, 37, 5, idleModule, 161, 4, groupsModule, 156, 3, idleModule, 165, 2, 146, 4, 167, 2, 2, 3, 169, 19, 150, 4, 188, 15, ackAndClaimLua, 79, 11]),
+  script: /* @__PURE__ */ linked('queue/ack-and-claim', '6b9499108ff7827ce8be712794d92ebf8b8648ae', { bytes: true }, ackAndClaimParts, [{ locals: [1, 2, 6, 10, 16] }, ackAndClaimLua, 0, 8, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, ackAndClaimLua, 8, 1, stateModule, 113, 13, ackAndClaimLua, 9, 1, stateModule, 99, 6, ackAndClaimLua, 10, 4, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28] }, runModule, 0, 12, plainModule, 129, 7, jobModule, 0, 45, 71, 3, ackAndClaimLua, 14, 2, leaseModule, 0, 2, jobModule, 60, 8, leaseModule, 2, 15, ackAndClaimLua, 16, 1, leaseModule, 17, 3, jobModule, 138, 10, 74, 6, leaseModule, 20, 17, ackAndClaimLua, 17, 1, acksModule, 0, 8, ackAndClaimLua, 18, 3, stateModule, 105, 3, ackAndClaimLua, 21, 1, takeModule, 0, 17, ackAndClaimLua, 22, 3, groupsModule, 0, 24, 27, 21, 79, 47, 132, 7, endsModule, 0, 6, eventsModule, 0, 10, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 108, 5, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 7, ackAndClaimLua, 25, 1, acksModule, 8, 11, runModule, 56, 16, acksModule, 19, 35, stateModule, 86, 13, acksModule, 54, 14, endsModule, 79, 7, acksModule, 68, 4, endsModule, 167, 8, runModule, 12, 3, endsModule, 175, 69, jobModule, 60, 8, endsModule, 244, 21, statisticsModule, 249, 8, plainModule, 108, 5, statisticsModule, 257, 23, endsModule, 265, 2, acksModule, 72, 4, ackAndClaimLua, 26, 6, plainModule, 10, 3, ackAndClaimLua, 32, 2, sharedNumbers, 0, 7, ackAndClaimLua, 34, 3, dueModule, 0, 37, runModule, 12, 3, jobModule, 132, 3, readyModule, 48, 10, groupsModule, 57, 22, 24, 3, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 15, 3, leaseModule, 37, 2, readyModule, 3, 15, jobModule, 135, 3, runModule, 25, 6, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 27, leaseModule, 39, 1, runModule, 72, 3, leaseModule, 40, 28, dueModule, 42, 24, groupsModule, 139, 8, dueModule, 66, 9, 66, 5, recurrenceModule, 0, 25, dueModule, 75, 10, recurrenceModule, 25, 16, groupsModule, 147, 4, recurrenceModule, 41, 48, dueModule, 85, 40, recurrenceModule, 89, 3, 0, 89, 92, 42, namesModule, 28, 7, stateModule, 199, 6, jobModule, 148, 38, runModule, 22, 3, namesModule, 38, 13, recurrenceModule, 134, 43, dueModule, 125, 2, idleModule, 136, 3, dueModule, 127, 32, ackAndClaimLua, 37, 4, dependenciesModule, 59, 2, runModule, 12, 3, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, readyModule, 48, 10, groupsModule, 57, 22, 24, 3, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 15, 3, dependenciesModule, 61, 3, outboxModule, 0, 13, dependenciesModule, 64, 13, runModule, 34, 11, dependenciesModule, 77, 66, ackAndClaimLua, 41, 1, dueModule, 127, 30, ackAndClaimLua, 42, 2, idleModule, 28, 6, 7, 5, 139, 7, ackAndClaimLua, 44, 1, readyModule, 160, 8, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 37, 13, idleModule, 60, 3, 77, 13, sharedMessages, 50, 7, idleModule, 90, 37, statisticsModule, 68, 10, 124, 5, endsModule, 86, 2, sharedMessages, 50, 7, runModule, 45, 11, endsModule, 109, 13, 107, 2, 122, 10, 90, 17, 132, 2, 88, 2, 134, 16, statisticsModule, 15, 12, 35, 9, 33, 2, 44, 5, 50, 7, 78, 12, 57, 11, 90, 26, 117, 7, 129, 13, 158, 60, 32, 1, 49, 1, 116, 1, 142, 16, 218, 6, 27, 5, 224, 25, endsModule, 150, 3, eventsModule, 10, 4, 15, 3, 19, 20, 42, 8, 14, 1, 18, 1, 39, 3, 50, 5, endsModule, 153, 3, stateModule, 127, 40, endsModule, 156, 11, stateModule, 167, 7, sharedCalls, 17, 3, sharedExpiry, 0, 18, sharedCalls, 21, 11, stateModule, 126, 1, 174, 13, acksModule, 76, 6, ackAndClaimLua, 45, 1, acksModule, 82, 3, ackAndClaimLua, 46, 2, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 48, 2, dueModule, 159, 1, idleModule, 146, 4, dueModule, 160, 2, idleModule, 150, 4, dueModule, 162, 3, idleModule, 3, 3, 2, 1, 6, 1, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 165, 3, ackAndClaimLua, 50, 6, groupsModule, 151, 2, 139, 8, 153, 2, ackAndClaimLua, 56, 2, acksModule, 85, 11, groupsModule, 155, 5, acksModule, 96, 4, ackAndClaimLua, 58, 4, leaseModule, 68, 1, groupsModule, 160, 5, takeModule, 17, 1, jobModule, 60, 8, takeModule, 18, 16, dueModule, 168, 32, takeModule, 34, 129, sharedBudget, 0, 3, takeModule, 163, 1, sharedBudget, 3, 7, jobModule, 68, 3, takeModule, 164, 15, leaseModule, 69, 14, sharedTokens, 0, 3, leaseModule, 83, 7, jobModule, 138, 10, 74, 6, runModule, 75, 3, leaseModule, 90, 50, stateModule, 213, 7, leaseModule, 140, 4, runModule, 22, 3, leaseModule, 144, 24, dueModule, 37, 5, leaseModule, 168, 1, statisticsModule, 249, 8, plainModule, 108, 5, statisticsModule, 257, 23, leaseModule, 169, 15, ackAndClaimLua, 62, 11, idleModule, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 3, ackAndClaimLua, 73, 2, idleModule, 3, 3, 2, 1, 6, 1, 12, 13, sharedMessages, 19, 18, idleModule, 34, 26, 63, 14, 127, 6, dueModule, 200, 2, acksModule, 100, 6, dueModule, 202, 5, 127, 4, 207, 4, ackAndClaimLua, 75, 4, idleModule, 154, 1, acksModule, 100, 6, idleModule, 155, 4, dueModule, 127, 30, idleModule, 159, 1, 136, 3, 160, 1, dueModule, 37, 5, idleModule, 161, 4, groupsModule, 165, 3, idleModule, 165, 2, 146, 4, 167, 2, 3, 3, 169, 19, 150, 4, 188, 15, ackAndClaimLua, 79, 11]),
   parts: ackAndClaimParts,
   encode(args) {
     const encoded = new Array<Argument>(10 + args.acks.length * 3)
@@ -6099,7 +6099,7 @@ export type AckAndEnqueueAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const ackAndEnqueue: Operation<AckAndEnqueueArguments, AckAndEnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', 'eb53b45910a47f3abe62245ae7350fe63181cd94', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 119, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 85, 13, ackAndEnqueueLua, 10, 1, stateModule, 98, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 33, 3, ackAndEnqueueLua, 12, 1, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, runModule, 28, 3, endsModule, 135, 9, jobModule, 48, 8, endsModule, 146, 35, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, endsModule, 86, 49, 144, 2, 181, 5, enqueueModule, 43, 19, namesModule, 24, 4, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, 78, 34, 72, 3, namesModule, 38, 10, runModule, 31, 3, groupsModule, 121, 3, 159, 9, readyModule, 66, 8, enqueueModule, 78, 11, readyModule, 0, 10, groupsModule, 99, 22, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 26, 62, 7, 113, 34, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, sharedNumbers, 0, 7, outboxModule, 103, 7, enqueueModule, 257, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 191, 2, 3, 3, outboxModule, 110, 6, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, ackAndEnqueueLua, 35, 2, readyModule, 162, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, ackAndEnqueueLua, 40, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 250, 7, ackAndEnqueueLua, 42, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 11, stateModule, 205, 2, ackAndEnqueueLua, 43, 2]),
+  script: /* @__PURE__ */ linked('queue/ack-and-enqueue', 'eb53b45910a47f3abe62245ae7350fe63181cd94', {}, ackAndEnqueueParts, [{ locals: [1, 2] }, ackAndEnqueueLua, 0, 4, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, ackAndEnqueueLua, 4, 3, enqueueModule, 0, 3, acksModule, 0, 8, enqueueModule, 3, 7, ackAndEnqueueLua, 7, 2, stateModule, 113, 13, ackAndEnqueueLua, 9, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25] }, stateModule, 86, 13, ackAndEnqueueLua, 10, 1, stateModule, 199, 6, ackAndEnqueueLua, 11, 1, enqueueModule, 33, 3, ackAndEnqueueLua, 12, 1, runModule, 0, 12, 56, 16, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 99, 6, groupsModule, 0, 24, 27, 21, 79, 47, 132, 7, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 71, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, runModule, 12, 3, endsModule, 216, 9, jobModule, 60, 8, endsModule, 227, 35, statisticsModule, 249, 8, plainModule, 108, 5, statisticsModule, 257, 23, endsModule, 167, 49, 225, 2, 262, 5, enqueueModule, 43, 19, namesModule, 24, 4, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 68, 3, 148, 34, 132, 3, namesModule, 38, 10, runModule, 15, 3, groupsModule, 24, 3, 48, 9, readyModule, 21, 8, enqueueModule, 78, 11, readyModule, 48, 10, groupsModule, 57, 22, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 186, 11, 135, 3, 197, 12, dependenciesModule, 143, 10, runModule, 18, 4, dependenciesModule, 153, 67, jobModule, 182, 4, runModule, 22, 3, enqueueModule, 160, 75, sharedNumbers, 0, 7, outboxModule, 0, 7, enqueueModule, 257, 8, ackAndEnqueueLua, 13, 22, dependenciesModule, 59, 5, outboxModule, 7, 6, dependenciesModule, 64, 4, readyModule, 3, 15, runModule, 25, 6, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 9, runModule, 34, 11, dependenciesModule, 77, 66, ackAndEnqueueLua, 35, 2, readyModule, 154, 6, ackAndEnqueueLua, 37, 3, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 85, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 2, 5, 130, 3, enqueueModule, 246, 4, ackAndEnqueueLua, 40, 1, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, ackAndEnqueueLua, 41, 1, acksModule, 76, 3, enqueueModule, 250, 7, ackAndEnqueueLua, 42, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 3, stateModule, 183, 2, sharedCalls, 21, 11, stateModule, 185, 2, ackAndEnqueueLua, 43, 2]),
   parts: ackAndEnqueueParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.steps.length * 26)
@@ -6224,7 +6224,7 @@ export type AskAnswer =
  * Cost: O(limit x log n).
  */
 export const ask: Operation<AskArguments, AskAnswer> = {
-  script: /* @__PURE__ */ linked('queue/ask', 'cb0d63741aa18fdff7b5b6b024d9c01bad456159', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, askLua, 3, 18, jobModule, 45, 3, askLua, 21, 4, dueModule, 37, 5, askLua, 25, 2, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, askLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/ask', 'cb0d63741aa18fdff7b5b6b024d9c01bad456159', {}, askParts, [{ locals: [1, 2] }, askLua, 0, 3, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, askLua, 3, 18, jobModule, 71, 3, askLua, 21, 4, dueModule, 37, 5, askLua, 25, 2, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, askLua, 27, 2]),
   parts: askParts,
   encode(args) {
     return [
@@ -6278,7 +6278,7 @@ export type AwaitEndAnswer =
  * Cost: O(1).
  */
 export const awaitEnd: Operation<AwaitEndArguments, AwaitEndAnswer> = {
-  script: /* @__PURE__ */ linked('queue/await-end', '126172d36dafceeaa6cbea8a13212a9fc64b794a', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 111, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 74, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 127, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 130, 1, 45, 3, 131, 7, 75, 1, 72, 3, 76, 2, 138, 1, runModule, 31, 1, 28, 3, 32, 2, jobModule, 139, 3, awaitEndLua, 26, 4]),
+  script: /* @__PURE__ */ linked('queue/await-end', '126172d36dafceeaa6cbea8a13212a9fc64b794a', { bytes: true }, awaitEndParts, [{ locals: [1, 2, 3, 4] }, awaitEndLua, 0, 7, stateModule, 0, 69, awaitEndLua, 7, 1, sharedClock, 0, 4, awaitEndLua, 8, 1, jobModule, 186, 9, runModule, 0, 12, jobModule, 195, 2, awaitEndLua, 9, 2, endsModule, 267, 23, awaitEndLua, 11, 3, endsModule, 290, 5, runModule, 150, 11, endsModule, 295, 2, awaitEndLua, 14, 2, endsModule, 297, 5, runModule, 18, 4, endsModule, 302, 5, awaitEndLua, 16, 2, outboxModule, 127, 1, awaitEndLua, 18, 5, endsModule, 307, 1, 272, 7, 308, 12, awaitEndLua, 23, 2, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, awaitEndLua, 25, 1, jobModule, 197, 1, 71, 3, 198, 7, 135, 1, 132, 3, 136, 2, 205, 1, runModule, 15, 1, 12, 3, 16, 2, jobModule, 206, 3, awaitEndLua, 26, 4]),
   parts: awaitEndParts,
   encode(args) {
     return withoutDefaults([
@@ -6341,7 +6341,7 @@ export type CancelAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options and dependencies, and at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const cancel: Operation<CancelArguments, CancelAnswer> = {
-  script: /* @__PURE__ */ linked('queue/cancel', 'c84f3d07c043d13ae11c2fbd169fcde2d396bba9', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, stateModule, 82, 16, eventsModule, 0, 10, plainModule, 129, 7, jobModule, 0, 48, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, 28, 6, readyModule, 63, 3, dependenciesModule, 147, 4, 12, 13, runModule, 74, 4, deadModule, 82, 14, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 27, jobModule, 116, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 135, 5, dependenciesModule, 6, 6, 25, 37, endsModule, 39, 33, statisticsModule, 0, 15, cancelLua, 4, 37, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 72, 7, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, cancelLua, 41, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, cancelLua, 42, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, cancelLua, 44, 4, readyModule, 93, 69, cancelLua, 48, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, cancelLua, 50, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, cancelLua, 51, 2]),
+  script: /* @__PURE__ */ linked('queue/cancel', 'c84f3d07c043d13ae11c2fbd169fcde2d396bba9', {}, cancelParts, [{ locals: [1, 2, 15] }, cancelLua, 0, 2, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, cancelLua, 2, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, readyModule, 0, 3, runModule, 0, 12, jobModule, 186, 11, stateModule, 196, 3, 86, 13, eventsModule, 0, 10, plainModule, 129, 7, jobModule, 0, 45, 71, 3, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, 12, 6, readyModule, 18, 3, dependenciesModule, 64, 4, 9, 13, runModule, 18, 4, deadModule, 82, 14, stateModule, 99, 6, groupsModule, 0, 57, stateModule, 105, 3, readyModule, 21, 27, jobModule, 68, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 108, 5, dependenciesModule, 3, 6, 22, 37, endsModule, 39, 33, statisticsModule, 0, 15, cancelLua, 4, 37, dependenciesModule, 59, 5, outboxModule, 0, 13, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 72, 7, readyModule, 48, 10, groupsModule, 57, 75, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 34, 11, dependenciesModule, 77, 66, cancelLua, 41, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, cancelLua, 42, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, cancelLua, 44, 4, readyModule, 85, 69, cancelLua, 48, 2, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, cancelLua, 50, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, cancelLua, 51, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -6392,7 +6392,7 @@ export type ChangeDependenciesAnswer =
  * Cost: O(dependencies x log n), and at times 16 kB of notes for the statistics.
  */
 export const changeDependencies: Operation<ChangeDependenciesArguments, ChangeDependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/change-dependencies', '4e2712e1c0a92ae3eb3fc9b10d6e0e977ea501ad', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 0, 12, jobModule, 119, 11, changeDependenciesLua, 4, 1, jobModule, 152, 1, 142, 10, 153, 2, changeDependenciesLua, 5, 4, dependenciesModule, 228, 7, changeDependenciesLua, 9, 6, stateModule, 82, 3, changeDependenciesLua, 15, 2, stateModule, 85, 13, changeDependenciesLua, 17, 1, dependenciesModule, 12, 3, 235, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 28, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 132, 8, dependenciesModule, 6, 6, 77, 10, runModule, 74, 4, dependenciesModule, 87, 15, 244, 13, 25, 24, 257, 21, changeDependenciesLua, 19, 11, dependenciesModule, 278, 11, changeDependenciesLua, 30, 1, dependenciesModule, 147, 4, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 5, changeDependenciesLua, 31, 4, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 15, 10, readyModule, 37, 15, runModule, 34, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 49, 13, endsModule, 39, 40, dependenciesModule, 165, 26, 193, 35, changeDependenciesLua, 35, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, changeDependenciesLua, 36, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, changeDependenciesLua, 39, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, changeDependenciesLua, 41, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, changeDependenciesLua, 42, 2]),
+  script: /* @__PURE__ */ linked('queue/change-dependencies', '4e2712e1c0a92ae3eb3fc9b10d6e0e977ea501ad', {}, changeDependenciesParts, [{ locals: [1, 14] }, changeDependenciesLua, 0, 3, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, changeDependenciesLua, 3, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, runModule, 0, 12, jobModule, 186, 11, changeDependenciesLua, 4, 1, jobModule, 55, 1, 45, 10, 56, 2, changeDependenciesLua, 5, 4, dependenciesModule, 220, 7, changeDependenciesLua, 9, 6, stateModule, 196, 3, changeDependenciesLua, 15, 2, stateModule, 86, 13, changeDependenciesLua, 17, 1, dependenciesModule, 9, 3, 227, 9, changeDependenciesLua, 18, 1, plainModule, 129, 7, jobModule, 0, 45, 71, 3, 132, 6, runModule, 12, 6, jobModule, 197, 12, dependenciesModule, 0, 3, stateModule, 105, 8, dependenciesModule, 3, 6, 143, 10, runModule, 18, 4, dependenciesModule, 153, 15, 236, 13, 22, 24, 249, 21, changeDependenciesLua, 19, 11, dependenciesModule, 270, 11, changeDependenciesLua, 30, 1, dependenciesModule, 64, 4, readyModule, 48, 10, stateModule, 99, 6, groupsModule, 0, 24, 57, 22, 24, 24, 79, 53, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 34, 11, dependenciesModule, 77, 5, changeDependenciesLua, 31, 4, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 12, 10, readyModule, 3, 15, runModule, 25, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 31, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 46, 13, endsModule, 39, 40, dependenciesModule, 82, 61, changeDependenciesLua, 35, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, changeDependenciesLua, 36, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, changeDependenciesLua, 39, 2, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, changeDependenciesLua, 41, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, changeDependenciesLua, 42, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.changes.length * 2)
@@ -6445,7 +6445,7 @@ export type ClearAnswer =
  * Cost: O(keys); Redis frees the memory in the background.
  */
 export const clear: Operation<ClearArguments, ClearAnswer> = {
-  script: /* @__PURE__ */ linked('queue/clear', '7ee074cc8551bafe5a074dd9a1056b394f1e6859', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 40, 7, clearLua, 1, 3, idleModule, 7, 21, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, idleModule, 60, 3, 272, 3, 93, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, clearLua, 54, 6]),
+  script: /* @__PURE__ */ linked('queue/clear', '7ee074cc8551bafe5a074dd9a1056b394f1e6859', {}, clearParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29] }, clearLua, 0, 1, sharedAgreement, 40, 7, clearLua, 1, 3, idleModule, 7, 21, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, idleModule, 60, 3, 272, 3, 93, 1, clearLua, 4, 44, sharedClock, 0, 4, clearLua, 48, 1, eventsModule, 55, 14, clearLua, 49, 2, eventsModule, 10, 9, jobModule, 71, 3, eventsModule, 19, 36, clearLua, 51, 1, stateModule, 1, 55, clearLua, 52, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, clearLua, 54, 6]),
   parts: clearParts,
   encode(args) {
     return [
@@ -6505,7 +6505,7 @@ export type ConfigureGroupAnswer =
  * Cost: O(log n + groups in the ring).
  */
 export const configureGroup: Operation<ConfigureGroupArguments, ConfigureGroupAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure-group', '161eaa1fd0f5eeb3ffb7d09212deee308f867d23', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, configureGroupLua, 5, 1, sharedAgreement, 0, 13, configureGroupLua, 6, 3, groupsModule, 113, 1, 0, 20, stateModule, 140, 6, groupsModule, 20, 4, 114, 3, 99, 14, 117, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 219, 4, 216, 3, 223, 4, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 104, 8, configureGroupLua, 15, 3, stateModule, 238, 7, configureGroupLua, 18, 5, groupsModule, 45, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 72, 2, 24, 21, 74, 4, 62, 4, 53, 4, 66, 1, 57, 5, 67, 2, 78, 4, 69, 3, 82, 5, 69, 3, 87, 5, configureGroupLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureGroupLua, 31, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, configureGroupLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure-group', '161eaa1fd0f5eeb3ffb7d09212deee308f867d23', {}, configureGroupParts, [{ locals: [1, 2, 3, 4, 5] }, configureGroupLua, 0, 5, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, configureGroupLua, 5, 1, sharedAgreement, 0, 13, configureGroupLua, 6, 3, groupsModule, 71, 1, 0, 20, stateModule, 99, 6, groupsModule, 20, 4, 72, 3, 57, 14, 75, 4, configureGroupLua, 9, 1, groupsModule, 168, 7, configureGroupLua, 10, 2, stateModule, 223, 4, 220, 3, 227, 4, configureGroupLua, 12, 2, { table: [1, 2, 3, 4] }, groupsModule, 175, 12, configureGroupLua, 14, 1, stateModule, 205, 8, configureGroupLua, 15, 3, stateModule, 242, 7, configureGroupLua, 18, 5, groupsModule, 79, 8, 187, 10, configureGroupLua, 23, 6, groupsModule, 106, 2, 27, 21, 108, 4, 96, 4, 87, 4, 100, 1, 91, 5, 101, 2, 112, 4, 103, 3, 116, 5, 103, 3, 121, 5, configureGroupLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureGroupLua, 31, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, configureGroupLua, 33, 12]),
   parts: configureGroupParts,
   encode(args) {
     return withoutDefaults([
@@ -6584,7 +6584,7 @@ export type ConfigureAnswer =
  * Cost: O(log n).
  */
 export const configure: Operation<ConfigureArguments, ConfigureAnswer> = {
-  script: /* @__PURE__ */ linked('queue/configure', '37554757d623f0d816b48173363823edcda673b3', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, configureLua, 6, 1, sharedAgreement, 0, 13, configureLua, 7, 3, stateModule, 119, 13, configureLua, 10, 1, stateModule, 140, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 216, 11, configureLua, 14, 6, stateModule, 227, 11, configureLua, 20, 2, stateModule, 104, 8, configureLua, 22, 2, dueModule, 37, 5, configureLua, 24, 3, stateModule, 238, 7, configureLua, 27, 2, groupsModule, 187, 5, 45, 8, 192, 5, configureLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureLua, 31, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, configureLua, 33, 12]),
+  script: /* @__PURE__ */ linked('queue/configure', '37554757d623f0d816b48173363823edcda673b3', {}, configureParts, [{ locals: [1, 2] }, configureLua, 0, 6, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, configureLua, 6, 1, sharedAgreement, 0, 13, configureLua, 7, 3, stateModule, 113, 13, configureLua, 10, 1, stateModule, 99, 6, configureLua, 11, 2, groupsModule, 168, 7, configureLua, 13, 1, stateModule, 220, 11, configureLua, 14, 6, stateModule, 231, 11, configureLua, 20, 2, stateModule, 205, 8, configureLua, 22, 2, dueModule, 37, 5, configureLua, 24, 3, stateModule, 242, 7, configureLua, 27, 2, groupsModule, 187, 5, 79, 8, 192, 5, configureLua, 29, 2, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, configureLua, 31, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, configureLua, 33, 12]),
   parts: configureParts,
   encode(args) {
     return withoutDefaults([
@@ -6636,7 +6636,7 @@ export type CountDeadAnswer =
  * Cost: O(kinds).
  */
 export const countDead: Operation<CountDeadArguments, CountDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/count-dead', '8f03346e46a501f00dd464be1811f08a9702cfa9', { reads: true }, countDeadParts, [{ locals: [1, 2] }, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, countDeadLua, 0, 12]),
+  script: /* @__PURE__ */ linked('queue/count-dead', '8f03346e46a501f00dd464be1811f08a9702cfa9', { reads: true }, countDeadParts, [{ locals: [1, 2] }, stateModule, 0, 69, countDeadLua, 0, 12]),
   parts: countDeadParts,
   encode() {
     return []
@@ -6676,7 +6676,7 @@ export type DeliveredAnswer =
  * Cost: O(numbers x log n).
  */
 export const delivered: Operation<DeliveredArguments, DeliveredAnswer> = {
-  script: /* @__PURE__ */ linked('queue/delivered', 'b6049594a9468484905a7a56c139cbcd41ed6b7e', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, deliveredLua, 4, 2, enqueueModule, 272, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 45, 3, deliveredLua, 21, 3, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, deliveredLua, 24, 5]),
+  script: /* @__PURE__ */ linked('queue/delivered', 'b6049594a9468484905a7a56c139cbcd41ed6b7e', {}, deliveredParts, [{ locals: [1, 2, 3] }, deliveredLua, 0, 4, stateModule, 0, 69, deliveredLua, 4, 2, enqueueModule, 272, 3, deliveredLua, 6, 1, sharedClock, 0, 4, deliveredLua, 7, 1, sharedNumbers, 0, 7, deliveredLua, 8, 13, jobModule, 71, 3, deliveredLua, 21, 3, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, deliveredLua, 24, 5]),
   parts: deliveredParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.numbers.length)
@@ -6720,7 +6720,7 @@ export type DependenciesAnswer =
  * Cost: O(dependencies), and 4 MiB of results.
  */
 export const dependencies: Operation<DependenciesArguments, DependenciesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/dependencies', '4908fead663de30cf10a89fe2fd1b3817f33339c', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, dependenciesLua, 3, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, dependenciesLua, 4, 2, sharedBudget, 10, 3, dependenciesLua, 6, 2, dependenciesModule, 12, 3, sharedBudget, 0, 3, 6, 4, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 118, 28, dependenciesLua, 8, 13]),
+  script: /* @__PURE__ */ linked('queue/dependencies', '4908fead663de30cf10a89fe2fd1b3817f33339c', { reads: true, bytes: true }, dependenciesParts, [{ locals: [1, 2, 3, 4, 5] }, dependenciesLua, 0, 3, stateModule, 0, 69, dependenciesLua, 3, 1, jobModule, 186, 9, runModule, 0, 12, jobModule, 195, 2, dependenciesLua, 4, 2, sharedBudget, 0, 3, dependenciesLua, 6, 2, dependenciesModule, 9, 3, sharedBudget, 3, 7, plainModule, 129, 7, jobModule, 0, 45, outboxModule, 118, 28, dependenciesLua, 8, 13]),
   parts: dependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -6811,7 +6811,7 @@ export type EnqueueAlikeAnswer =
  * Cost: O(jobs), and at times 16 kB of notes for the statistics.
  */
 export const enqueueAlike: Operation<EnqueueAlikeArguments, EnqueueAlikeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue-alike', '862ecf918a0218cc15fd3470f2eadfb800734838', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 0, 13, enqueueAlikeLua, 6, 10, stateModule, 98, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 203, 11, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 77, 11, sharedMessages, 50, 7, idleModule, 90, 34, 88, 2, 124, 3, 63, 14, 127, 3, enqueueAlikeLua, 29, 1, stateModule, 104, 8, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 112, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 46, 3, idleModule, 233, 7, runModule, 71, 3, idleModule, 240, 24, dueModule, 37, 5, idleModule, 264, 1, plainModule, 108, 5, idleModule, 265, 4, 5, 1, 2, 3, 6, 1, 130, 3, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 112, 7, enqueueAlikeLua, 40, 12, stateModule, 104, 8, enqueueAlikeLua, 52, 4, leaseModule, 209, 10, enqueueAlikeLua, 56, 18, eventsModule, 17, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 14, 3, plainModule, 210, 1, eventsModule, 37, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 17, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, enqueueAlikeLua, 81, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue-alike', '862ecf918a0218cc15fd3470f2eadfb800734838', {}, ackAndClaimPlainParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8] }, enqueueAlikeLua, 0, 5, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, enqueueAlikeLua, 5, 1, sharedAgreement, 0, 13, enqueueAlikeLua, 6, 10, stateModule, 199, 6, enqueueAlikeLua, 16, 1, sharedNumbers, 0, 14, enqueueAlikeLua, 17, 5, plainModule, 214, 3, enqueueAlikeLua, 22, 7, idleModule, 203, 11, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 77, 11, sharedMessages, 50, 7, idleModule, 90, 34, 88, 2, 124, 3, 63, 14, 127, 3, enqueueAlikeLua, 29, 1, stateModule, 205, 8, enqueueAlikeLua, 30, 1, idleModule, 214, 2, stateModule, 213, 7, idleModule, 216, 2, sharedTokens, 0, 3, idleModule, 218, 15, runModule, 22, 3, idleModule, 233, 7, runModule, 75, 3, idleModule, 240, 24, dueModule, 37, 5, idleModule, 264, 1, plainModule, 108, 5, idleModule, 265, 4, 2, 5, 130, 3, 269, 3, enqueueAlikeLua, 31, 9, stateModule, 213, 7, enqueueAlikeLua, 40, 12, stateModule, 205, 8, enqueueAlikeLua, 52, 4, leaseModule, 209, 10, enqueueAlikeLua, 56, 18, eventsModule, 19, 7, plainModule, 189, 7, enqueueAlikeLua, 74, 4, plainModule, 206, 4, eventsModule, 15, 3, plainModule, 210, 1, eventsModule, 42, 8, plainModule, 211, 3, enqueueAlikeLua, 78, 2, statisticsModule, 15, 226, 280, 3, enqueueAlikeLua, 80, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 3, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, enqueueAlikeLua, 81, 2]),
   parts: ackAndClaimPlainParts,
   encode(args) {
     const encoded = new Array<Argument>(9 + args.payloads.length)
@@ -6877,7 +6877,7 @@ export type EnqueueAnswer =
  * Cost: O(jobs x log n), and with replaced jobs at times a list of at most 3,000 numbers, and at times 16 kB of notes for the statistics.
  */
 export const enqueue: Operation<EnqueueArguments, EnqueueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/enqueue', '5750b48711435fa2ea731e8ccafce53d51a8edb4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, enqueueLua, 5, 1, sharedAgreement, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 10, 8, enqueueLua, 12, 1, stateModule, 82, 3, enqueueLua, 13, 1, stateModule, 85, 13, enqueueLua, 14, 2, enqueueModule, 18, 15, enqueueLua, 16, 2, stateModule, 98, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 33, 3, enqueueLua, 20, 1, stateModule, 104, 8, enqueueLua, 21, 1, enqueueModule, 36, 2, stateModule, 112, 7, enqueueModule, 38, 5, enqueueLua, 22, 1, enqueueModule, 43, 19, namesModule, 24, 4, stateModule, 119, 13, runModule, 0, 12, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, eventsModule, 0, 10, jobModule, 78, 34, 72, 3, namesModule, 38, 10, runModule, 28, 6, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, readyModule, 66, 8, enqueueModule, 78, 11, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, statisticsModule, 0, 15, jobModule, 119, 11, 75, 3, 130, 12, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 26, 62, 7, 113, 34, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, enqueueLua, 23, 5, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, enqueueLua, 30, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, enqueueLua, 31, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 3, stateModule, 203, 2, sharedCalls, 21, 11, stateModule, 205, 2, enqueueModule, 250, 7, enqueueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/enqueue', '5750b48711435fa2ea731e8ccafce53d51a8edb4', {}, cancelParts, [{ locals: [1] }, enqueueLua, 0, 5, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, enqueueLua, 5, 1, sharedAgreement, 0, 13, enqueueLua, 6, 4, enqueueModule, 0, 10, enqueueLua, 10, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, enqueueModule, 10, 8, enqueueLua, 12, 1, stateModule, 196, 3, enqueueLua, 13, 1, stateModule, 86, 13, enqueueLua, 14, 2, enqueueModule, 18, 15, enqueueLua, 16, 2, stateModule, 199, 6, enqueueLua, 18, 1, sharedNumbers, 0, 14, enqueueLua, 19, 1, enqueueModule, 33, 3, enqueueLua, 20, 1, stateModule, 205, 8, enqueueLua, 21, 1, enqueueModule, 36, 2, stateModule, 213, 7, enqueueModule, 38, 5, enqueueLua, 22, 1, enqueueModule, 43, 19, namesModule, 24, 4, stateModule, 113, 13, runModule, 0, 12, jobModule, 71, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 68, 3, eventsModule, 0, 10, jobModule, 148, 34, 132, 3, namesModule, 38, 10, runModule, 12, 6, stateModule, 99, 6, groupsModule, 0, 57, readyModule, 21, 8, enqueueModule, 78, 11, readyModule, 48, 10, groupsModule, 57, 75, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, enqueueModule, 89, 60, namesModule, 48, 3, enqueueModule, 149, 11, statisticsModule, 0, 15, jobModule, 186, 11, 135, 3, 197, 12, dependenciesModule, 143, 10, runModule, 18, 4, dependenciesModule, 153, 67, jobModule, 182, 4, runModule, 22, 3, enqueueModule, 160, 75, enqueueLua, 23, 5, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, readyModule, 3, 15, runModule, 25, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 30, 1, 72, 7, runModule, 34, 11, dependenciesModule, 77, 66, enqueueLua, 28, 2, sharedExpiry, 0, 18, enqueueModule, 235, 2, readyModule, 85, 69, enqueueModule, 237, 3, namesModule, 51, 6, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 2, 5, 130, 3, enqueueModule, 246, 4, enqueueLua, 30, 1, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, enqueueLua, 31, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 3, stateModule, 183, 2, sharedCalls, 21, 11, stateModule, 185, 2, enqueueModule, 250, 7, enqueueLua, 32, 2]),
   parts: cancelParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.specs.length * 22)
@@ -6952,7 +6952,7 @@ export type ExtendAnswer =
  * Cost: O(jobs x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('queue/extend', '3ca7f4ac2d41f708486d1cf1b262aa42cb299cfe', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 12, 16, 0, 12, acksModule, 122, 4, extendLua, 7, 12, dueModule, 37, 5, extendLua, 19, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, extendLua, 20, 4]),
+  script: /* @__PURE__ */ linked('queue/extend', '3ca7f4ac2d41f708486d1cf1b262aa42cb299cfe', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 3, stateModule, 0, 69, extendLua, 3, 1, sharedClock, 0, 4, extendLua, 4, 3, runModule, 56, 16, 0, 12, acksModule, 122, 4, extendLua, 7, 12, dueModule, 37, 5, extendLua, 19, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, extendLua, 20, 4]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.claims.length * 2)
@@ -7007,7 +7007,7 @@ export type FailAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('queue/fail', 'fc8acf847d4f9b0217bd066cc115681c467b8c6b', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, failLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 28, 3, 40, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 23, 2, 15, 8, 25, 17, plainModule, 108, 5, statisticsModule, 42, 4, failLua, 29, 1, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, failLua, 30, 2, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 13, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, 49, 11, dependenciesModule, 160, 31, 193, 35, failLua, 32, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, failLua, 33, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, failLua, 36, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, failLua, 38, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, failLua, 39, 2]),
+  script: /* @__PURE__ */ linked('queue/fail', 'fc8acf847d4f9b0217bd066cc115681c467b8c6b', {}, failParts, [{ locals: [1, 2, 6, 15] }, failLua, 0, 4, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, failLua, 4, 2, acksModule, 0, 8, failLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 86, 13, failLua, 8, 2, runModule, 0, 12, 56, 16, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 99, 6, groupsModule, 0, 24, 27, 21, 79, 47, 132, 7, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 71, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, deadModule, 0, 27, runModule, 12, 3, 31, 3, deadModule, 27, 27, failLua, 10, 19, statisticsModule, 257, 2, 249, 8, 259, 17, plainModule, 108, 5, statisticsModule, 276, 4, failLua, 29, 1, readyModule, 154, 4, stateModule, 113, 13, readyModule, 158, 2, failLua, 30, 2, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 13, readyModule, 48, 10, groupsModule, 57, 22, 24, 3, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 15, 3, 34, 11, dependenciesModule, 77, 66, failLua, 32, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, failLua, 33, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, failLua, 36, 2, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, failLua, 38, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, acksModule, 76, 3, failLua, 39, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 4)
@@ -7057,7 +7057,7 @@ export type GetAnswer =
  * Cost: O(jobs), and 4 MiB of payloads and logs.
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('queue/get', '4a89e018dd713b3492286d11775392af1d10a7db', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, getLua, 2, 2, sharedBudget, 10, 3, getLua, 4, 1, sharedBudget, 0, 3, runModule, 0, 12, jobModule, 119, 11, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 142, 13, 116, 3, 45, 3, 66, 6, 155, 36, eventsModule, 69, 12, runModule, 122, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
+  script: /* @__PURE__ */ linked('queue/get', '4a89e018dd713b3492286d11775392af1d10a7db', { reads: true, bytes: true }, getParts, [{ locals: [1, 2, 3] }, getLua, 0, 2, stateModule, 0, 69, getLua, 2, 2, sharedBudget, 0, 3, getLua, 4, 1, sharedBudget, 3, 3, runModule, 0, 12, jobModule, 186, 11, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 18, 4, jobModule, 45, 13, 68, 48, eventsModule, 69, 12, runModule, 161, 10, getLua, 5, 11, sharedClock, 0, 4, getLua, 16, 1]),
   parts: getParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7100,7 +7100,7 @@ export type HistoryAnswer =
  * Cost: O(1): at most 100 entries.
  */
 export const history: Operation<HistoryArguments, HistoryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/history', '5b187ec999ac18adaa121fde9d05bad16417d3ea', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, historyLua, 1, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, historyLua, 2, 4, runModule, 132, 8, eventsModule, 69, 12, runModule, 140, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
+  script: /* @__PURE__ */ linked('queue/history', '5b187ec999ac18adaa121fde9d05bad16417d3ea', { reads: true }, getParts, [{ locals: [1, 2, 3] }, historyLua, 0, 1, stateModule, 0, 69, historyLua, 1, 1, jobModule, 186, 9, runModule, 0, 12, jobModule, 195, 2, historyLua, 2, 4, runModule, 111, 8, eventsModule, 69, 12, runModule, 119, 31, historyLua, 6, 1, sharedClock, 0, 4, historyLua, 7, 1]),
   parts: getParts,
   encode(args) {
     return [
@@ -7140,7 +7140,7 @@ export type InspectAnswer =
  * Cost: O(log n).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('queue/inspect', 'a2118603dc0e457b97143623c50cc1670c4bbbec', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, inspectLua, 1, 1, stateModule, 119, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 140, 6, inspectLua, 9, 36]),
+  script: /* @__PURE__ */ linked('queue/inspect', 'a2118603dc0e457b97143623c50cc1670c4bbbec', { reads: true }, inspectParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] }, inspectLua, 0, 1, stateModule, 0, 69, inspectLua, 1, 1, stateModule, 113, 13, inspectLua, 2, 2, sharedClock, 0, 4, inspectLua, 4, 5, stateModule, 99, 6, inspectLua, 9, 36]),
   parts: inspectParts,
   encode(args) {
     return [
@@ -7213,7 +7213,7 @@ export type ListDeadAnswer =
  * Cost: O((limit + log n) x log n), n = dead jobs, and 4 MiB of payloads.
  */
 export const listDead: Operation<ListDeadArguments, ListDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list-dead', '7a632d21365a599d1d80427d59c3ac2019525619', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listDeadLua, 4, 1, deadModule, 54, 28, listDeadLua, 5, 1, jobModule, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 74, 4, jobModule, 142, 13, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
+  script: /* @__PURE__ */ linked('queue/list-dead', '7a632d21365a599d1d80427d59c3ac2019525619', { reads: true, bytes: true }, listDeadParts, [{ locals: [1, 2, 3, 4] }, listDeadLua, 0, 4, stateModule, 0, 69, listDeadLua, 4, 1, deadModule, 54, 28, listDeadLua, 5, 1, jobModule, 58, 1, sharedBudget, 0, 3, jobModule, 59, 9, runModule, 0, 12, sharedBudget, 6, 4, plainModule, 129, 7, jobModule, 0, 45, runModule, 18, 4, jobModule, 45, 13, 68, 48, sharedBudget, 3, 3, jobModule, 116, 16, listDeadLua, 6, 5, sharedClock, 0, 4, listDeadLua, 11, 1]),
   parts: listDeadParts,
   encode(args) {
     return [
@@ -7259,7 +7259,7 @@ export type ListAnswer =
  * Cost: O(limit x log n), and 4 MiB of payloads.
  */
 export const list: Operation<ListArguments, ListAnswer> = {
-  script: /* @__PURE__ */ linked('queue/list', 'a433ba261fe6297b6c5a6ac26a357ed2b95ae269', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 45, 142, 13, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
+  script: /* @__PURE__ */ linked('queue/list', 'a433ba261fe6297b6c5a6ac26a357ed2b95ae269', { reads: true, bytes: true }, listParts, [{ locals: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] }, listLua, 0, 4, stateModule, 0, 69, listLua, 4, 5, readyModule, 168, 18, listLua, 9, 27, plainModule, 129, 7, jobModule, 0, 59, sharedBudget, 0, 3, jobModule, 59, 9, runModule, 0, 12, sharedBudget, 6, 4, runModule, 18, 4, jobModule, 68, 48, sharedBudget, 3, 3, jobModule, 116, 16, readyModule, 186, 5, listLua, 36, 15, sharedClock, 0, 4, listLua, 51, 1]),
   parts: listParts,
   encode(args) {
     return [
@@ -7308,7 +7308,7 @@ export type ListenAnswer =
  * Cost: O(listeners).
  */
 export const listen: Operation<ListenArguments, ListenAnswer> = {
-  script: /* @__PURE__ */ linked('queue/listen', '7e095c86c192d71f7646dd82fa50b8307a7528dc', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, listenLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/listen', '7e095c86c192d71f7646dd82fa50b8307a7528dc', {}, listenParts, [{ locals: [1, 2] }, listenLua, 0, 5, stateModule, 0, 69, listenLua, 5, 1, sharedClock, 0, 4, listenLua, 6, 1, eventsModule, 55, 14, listenLua, 7, 20, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, listenLua, 27, 2]),
   parts: listenParts,
   encode(args) {
     return withoutDefaults([
@@ -7356,7 +7356,7 @@ export type NoteAnswer =
  * Cost: O(notes).
  */
 export const note: Operation<NoteArguments, NoteAnswer> = {
-  script: /* @__PURE__ */ linked('queue/note', '2b173f62c425b838c440c7b4a6ea36131af919e6', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 0, 12, jobModule, 119, 11, runModule, 12, 16, jobModule, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 28, 6, jobModule, 130, 12, eventsModule, 0, 10, readyModule, 37, 15, jobModule, 221, 7, noteLua, 8, 23, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
+  script: /* @__PURE__ */ linked('queue/note', '2b173f62c425b838c440c7b4a6ea36131af919e6', {}, noteParts, [{ locals: [1, 2, 3, 4] }, noteLua, 0, 3, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, noteLua, 3, 2, acksModule, 0, 8, noteLua, 5, 3, runModule, 0, 12, jobModule, 186, 11, runModule, 56, 16, jobModule, 71, 3, plainModule, 129, 7, jobModule, 0, 45, 132, 6, runModule, 12, 6, jobModule, 197, 12, eventsModule, 0, 10, readyModule, 3, 15, jobModule, 221, 7, noteLua, 8, 23, eventsModule, 10, 45, noteLua, 31, 3, sharedCalls, 15, 3, sharedNumbers, 0, 7, sharedCalls, 18, 9, sharedExpiry, 0, 18, sharedCalls, 27, 8, acksModule, 76, 3, noteLua, 34, 3]),
   parts: noteParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.notes.length * 4)
@@ -7402,7 +7402,7 @@ export type OutboxAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const outbox: Operation<OutboxArguments, OutboxAnswer> = {
-  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 10, 3, outboxLua, 4, 1, sharedBudget, 0, 3, 6, 4, enqueueModule, 272, 3, outboxLua, 5, 13]),
+  script: /* @__PURE__ */ linked('queue/outbox', 'b0e1ecbadce7bc1ea890a84078a8bc4b3e751b86', { reads: true, bytes: true }, deliveredParts, [{ locals: [1, 2, 3] }, outboxLua, 0, 4, sharedBudget, 0, 3, outboxLua, 4, 1, sharedBudget, 3, 7, enqueueModule, 272, 3, outboxLua, 5, 13]),
   parts: deliveredParts,
   encode(args) {
     return [
@@ -7439,7 +7439,7 @@ export type ProposeAnswer =
  * Cost: O(1).
  */
 export const propose: Operation<ProposeArguments, ProposeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/propose', '7691d3bd31c2e951733b03e8e7a7bf35771de658', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, proposeLua, 1, 4, sharedAgreement, 25, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
+  script: /* @__PURE__ */ linked('queue/propose', '7691d3bd31c2e951733b03e8e7a7bf35771de658', {}, agreeParts, [{ locals: [1] }, proposeLua, 0, 1, stateModule, 0, 69, proposeLua, 1, 4, sharedAgreement, 25, 15, sharedNumbers, 0, 7, sharedClock, 0, 4, proposeLua, 5, 1]),
   parts: agreeParts,
   encode(args) {
     return [
@@ -7491,7 +7491,7 @@ export type ReceiveAnswer =
  * Cost: O(entries x log n), and at times 16 kB of notes for the statistics.
  */
 export const receive: Operation<ReceiveArguments, ReceiveAnswer> = {
-  script: /* @__PURE__ */ linked('queue/receive', '35d6c6b689b6d8906da2a579f1f6b56e5a7f8634', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 1, 55, receiveLua, 4, 1, outboxModule, 0, 14, receiveLua, 5, 3, stateModule, 57, 10, receiveLua, 8, 1, sharedAgreement, 0, 13, receiveLua, 9, 4, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 82, 3, receiveLua, 14, 1, stateModule, 85, 13, receiveLua, 15, 1, enqueueModule, 33, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 45, 3, 72, 3, stateModule, 132, 8, dueModule, 37, 5, dependenciesModule, 0, 6, runModule, 0, 12, endsModule, 31, 8, namesModule, 0, 24, dependenciesModule, 6, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 0, 10, runModule, 28, 6, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 27, statisticsModule, 0, 15, jobModule, 75, 3, outboxModule, 14, 7, dependenciesModule, 62, 15, outboxModule, 21, 25, stateModule, 104, 15, enqueueModule, 36, 7, 265, 7, 43, 19, namesModule, 24, 4, stateModule, 119, 13, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 116, 3, 78, 34, namesModule, 38, 10, groupsModule, 159, 9, readyModule, 66, 8, enqueueModule, 78, 71, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 119, 23, dependenciesModule, 77, 10, runModule, 74, 4, dependenciesModule, 87, 60, jobModule, 112, 4, runModule, 46, 3, enqueueModule, 160, 75, stateModule, 98, 6, outboxModule, 46, 36, receiveLua, 17, 6, outboxModule, 82, 1, dependenciesModule, 147, 4, readyModule, 37, 15, runModule, 34, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, outboxModule, 83, 20, dependenciesModule, 191, 2, outboxModule, 103, 13, dependenciesModule, 193, 35, outboxModule, 116, 2, receiveLua, 23, 2, enqueueModule, 235, 2, readyModule, 93, 69, enqueueModule, 237, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 5, 1, 2, 3, 6, 1, 130, 3, enqueueModule, 246, 4, receiveLua, 25, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, receiveLua, 26, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, receiveLua, 27, 2]),
+  script: /* @__PURE__ */ linked('queue/receive', '35d6c6b689b6d8906da2a579f1f6b56e5a7f8634', {}, receiveParts, [{ locals: [1, 20] }, receiveLua, 0, 4, stateModule, 1, 55, receiveLua, 4, 1, outboxModule, 13, 14, receiveLua, 5, 3, stateModule, 57, 10, receiveLua, 8, 1, sharedAgreement, 0, 13, receiveLua, 9, 4, stateModule, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, receiveLua, 13, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 23, 24, 25] }, stateModule, 196, 3, receiveLua, 14, 1, stateModule, 86, 13, receiveLua, 15, 1, enqueueModule, 33, 3, receiveLua, 16, 1, sharedNumbers, 0, 7, jobModule, 71, 3, 132, 3, stateModule, 105, 8, dueModule, 37, 5, dependenciesModule, 0, 3, 61, 3, runModule, 0, 12, endsModule, 31, 8, namesModule, 0, 24, dependenciesModule, 3, 56, endsModule, 39, 33, plainModule, 129, 7, jobModule, 0, 45, eventsModule, 0, 10, runModule, 12, 6, stateModule, 99, 6, groupsModule, 0, 48, readyModule, 48, 10, groupsModule, 57, 75, readyModule, 58, 27, statisticsModule, 0, 15, jobModule, 135, 3, outboxModule, 27, 7, dependenciesModule, 179, 7, 281, 8, outboxModule, 34, 25, stateModule, 205, 15, enqueueModule, 36, 7, 265, 7, 43, 19, namesModule, 24, 4, stateModule, 113, 13, enqueueModule, 62, 16, namesModule, 28, 10, jobModule, 68, 3, 148, 34, namesModule, 38, 10, groupsModule, 48, 9, readyModule, 21, 8, enqueueModule, 78, 71, namesModule, 48, 3, enqueueModule, 149, 11, jobModule, 186, 23, dependenciesModule, 143, 10, runModule, 18, 4, dependenciesModule, 153, 26, 186, 34, jobModule, 182, 4, runModule, 22, 3, enqueueModule, 160, 75, stateModule, 199, 6, outboxModule, 59, 36, receiveLua, 17, 6, outboxModule, 95, 1, dependenciesModule, 64, 4, readyModule, 3, 15, runModule, 25, 6, endsModule, 6, 24, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 30, 1, 72, 7, runModule, 34, 11, dependenciesModule, 77, 31, outboxModule, 96, 20, dependenciesModule, 59, 2, outboxModule, 0, 13, dependenciesModule, 108, 35, outboxModule, 116, 2, receiveLua, 23, 2, enqueueModule, 235, 2, readyModule, 85, 69, enqueueModule, 237, 3, namesModule, 51, 1, sharedExpiry, 0, 18, namesModule, 52, 5, enqueueModule, 240, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, enqueueModule, 243, 3, idleModule, 2, 5, 130, 3, enqueueModule, 246, 4, receiveLua, 25, 1, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, receiveLua, 26, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, receiveLua, 27, 2]),
   parts: receiveParts,
   encode(args) {
     const encoded = new Array<Argument>(7 + args.entries.length * 2)
@@ -7600,7 +7600,7 @@ export type RecurAnswer =
  * Cost: O(log n).
  */
 export const recur: Operation<RecurArguments, RecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recur', 'e35ae9e8882efb179f092961a0cb22260719ad9f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, recurLua, 5, 1, sharedAgreement, 0, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 86, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 245, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 104, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 135, 1, 132, 3, 136, 4, recurrenceModule, 204, 6, groupsModule, 138, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 156, 3, recurLua, 18, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 5, 1, 2, 3, 6, 1, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, recurLua, 19, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, recurLua, 20, 6]),
+  script: /* @__PURE__ */ linked('queue/recur', 'e35ae9e8882efb179f092961a0cb22260719ad9f', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, recurLua, 0, 5, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, recurLua, 5, 1, sharedAgreement, 0, 13, recurLua, 6, 5, recurrenceModule, 177, 10, jobModule, 156, 26, recurrenceModule, 187, 2, recurLua, 11, 1, recurrenceModule, 0, 25, 28, 13, stateModule, 249, 3, recurLua, 12, 1, recurrenceModule, 25, 3, 48, 5, recurLua, 13, 1, recurrenceModule, 189, 5, recurLua, 14, 1, stateModule, 205, 8, recurLua, 15, 2, recurrenceModule, 194, 10, stateModule, 108, 1, 105, 3, 109, 4, recurrenceModule, 204, 6, groupsModule, 147, 4, recurrenceModule, 210, 2, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 71, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 132, 3, recurrenceModule, 64, 2, 87, 2, 212, 3, recurLua, 17, 1, groupsModule, 165, 3, recurLua, 18, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 2, 5, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, recurLua, 19, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, recurLua, 20, 6]),
   parts: recurParts,
   encode(args) {
     return withoutDefaults([
@@ -7677,7 +7677,7 @@ export type RecurrencesAnswer =
  * Cost: O(limit x known times), and 4 MiB of payloads.
  */
 export const recurrences: Operation<RecurrencesArguments, RecurrencesAnswer> = {
-  script: /* @__PURE__ */ linked('queue/recurrences', '2b767bc8b2ebcd8e23009ae41b52b47b83d09b28', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, recurrencesLua, 5, 12, sharedBudget, 10, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 0, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
+  script: /* @__PURE__ */ linked('queue/recurrences', '2b767bc8b2ebcd8e23009ae41b52b47b83d09b28', { reads: true, bytes: true }, recurrencesParts, [{ locals: [1, 2, 3, 4] }, recurrencesLua, 0, 5, stateModule, 0, 69, recurrencesLua, 5, 12, sharedBudget, 0, 3, recurrencesLua, 17, 1, sharedBudget, 6, 4, recurrenceModule, 0, 25, 28, 13, plainModule, 129, 7, jobModule, 0, 45, recurrenceModule, 25, 3, 48, 5, 215, 42, sharedBudget, 3, 3, recurrencesLua, 18, 7, sharedClock, 0, 4, recurrencesLua, 25, 1]),
   parts: recurrencesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)
@@ -7739,7 +7739,7 @@ export type RefillAnswer =
  * Cost: O(times).
  */
 export const refill: Operation<RefillArguments, RefillAnswer> = {
-  script: /* @__PURE__ */ linked('queue/refill', '6a285bac0b4d631d0758512086e007c12fc2d030', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 45, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 72, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 5, 1, 2, 3, 6, 1, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, refillLua, 32, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, refillLua, 33, 3]),
+  script: /* @__PURE__ */ linked('queue/refill', '6a285bac0b4d631d0758512086e007c12fc2d030', {}, recurParts, [{ locals: [1, 2, 3, 4, 5] }, refillLua, 0, 7, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, refillLua, 7, 1, recurrenceModule, 28, 5, 7, 3, 0, 7, 10, 15, 33, 8, refillLua, 8, 8, recurrenceModule, 25, 3, 48, 5, refillLua, 16, 14, recurrenceModule, 189, 5, refillLua, 30, 1, recurrenceModule, 66, 18, 41, 7, 84, 2, sharedNumbers, 0, 7, recurrenceModule, 86, 1, 59, 1, jobModule, 71, 3, recurrenceModule, 60, 1, 53, 6, 61, 3, jobModule, 132, 3, recurrenceModule, 64, 2, 87, 2, refillLua, 31, 1, runModule, 171, 2, dueModule, 37, 5, runModule, 173, 1, idleModule, 2, 5, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 19, runModule, 174, 3, refillLua, 32, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, refillLua, 33, 3]),
   parts: recurParts,
   encode(args) {
     const encoded = new Array<Argument>(8 + args.given.length)
@@ -7803,7 +7803,7 @@ export type ReleaseAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('queue/release', '3f54ab8570aea42a8c69b054af8bcf4892997d2b', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, releaseLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 49, 11, leaseModule, 184, 13, releaseLua, 10, 19, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, releaseLua, 29, 1, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 40, 193, 35, releaseLua, 30, 1, idleModule, 0, 7, 130, 6, releaseLua, 31, 2, leaseModule, 197, 4, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, leaseModule, 201, 5, idleModule, 2, 5, 130, 3, leaseModule, 206, 3, releaseLua, 33, 1, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 9, sharedMessages, 50, 7, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, releaseLua, 34, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, releaseLua, 35, 2]),
+  script: /* @__PURE__ */ linked('queue/release', '3f54ab8570aea42a8c69b054af8bcf4892997d2b', {}, failParts, [{ locals: [1, 2, 15] }, releaseLua, 0, 4, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, releaseLua, 4, 2, acksModule, 0, 8, releaseLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 86, 13, releaseLua, 8, 2, runModule, 0, 12, 56, 16, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 99, 6, groupsModule, 0, 24, 27, 21, 79, 47, 132, 7, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 71, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, readyModule, 48, 10, groupsModule, 57, 22, 24, 3, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 12, 6, 34, 11, leaseModule, 184, 13, releaseLua, 10, 19, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, releaseLua, 29, 1, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 75, releaseLua, 30, 1, idleModule, 0, 2, 3, 3, 2, 1, 6, 1, 130, 6, releaseLua, 31, 2, leaseModule, 197, 4, readyModule, 154, 4, stateModule, 113, 13, readyModule, 158, 2, leaseModule, 201, 5, idleModule, 3, 3, 2, 1, 6, 1, 130, 3, leaseModule, 206, 3, releaseLua, 33, 1, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 51, sharedMessages, 50, 7, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, releaseLua, 34, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, acksModule, 76, 3, releaseLua, 35, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.claims.length * 3)
@@ -7852,7 +7852,7 @@ export type ReprioritizeAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, 4 MiB of their records, and at times a list of at most 3,000 numbers.
  */
 export const reprioritize: Operation<ReprioritizeArguments, ReprioritizeAnswer> = {
-  script: /* @__PURE__ */ linked('queue/reprioritize', 'dec16bb36a056638b6bfabe47d315fdf3380c3ec', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, 142, 13, plainModule, 129, 7, jobModule, 0, 45, readyModule, 63, 3, eventsModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 8, jobModule, 86, 26, runModule, 28, 6, jobModule, 191, 12, stateModule, 135, 5, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, reprioritizeLua, 4, 47, readyModule, 93, 69, reprioritizeLua, 51, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, reprioritizeLua, 54, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, reprioritizeLua, 56, 2]),
+  script: /* @__PURE__ */ linked('queue/reprioritize', 'dec16bb36a056638b6bfabe47d315fdf3380c3ec', {}, reprioritizeParts, [{ locals: [1, 2, 3, 4, 6, 10] }, reprioritizeLua, 0, 2, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, reprioritizeLua, 2, 2, { table: [2, 3, 4, 5, 6, 7, 8, 9] }, readyModule, 0, 3, runModule, 0, 12, jobModule, 186, 11, 45, 13, plainModule, 129, 7, jobModule, 0, 45, readyModule, 18, 3, eventsModule, 0, 10, stateModule, 99, 6, groupsModule, 0, 57, stateModule, 105, 3, readyModule, 21, 8, jobModule, 156, 26, runModule, 12, 6, jobModule, 209, 12, stateModule, 108, 5, readyModule, 48, 10, groupsModule, 57, 75, readyModule, 58, 17, reprioritizeLua, 4, 47, readyModule, 85, 69, reprioritizeLua, 51, 3, eventsModule, 10, 9, jobModule, 71, 3, eventsModule, 19, 36, reprioritizeLua, 54, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, reprioritizeLua, 56, 2]),
   parts: reprioritizeParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -7903,7 +7903,7 @@ export type RequeueDeadAnswer =
  * Cost: O(limit x log n), and at times 16 kB of notes for the statistics.
  */
 export const requeueDead: Operation<RequeueDeadArguments, RequeueDeadAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue-dead', '378514fec3c520b7ec5439f0fc295820fd39d0a5', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 85, 13, requeueDeadLua, 6, 1, deadModule, 54, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, 74, 4, deadModule, 82, 14, eventsModule, 0, 10, jobModule, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 1, 72, 7, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, requeueDeadLua, 28, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, requeueDeadLua, 29, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, requeueDeadLua, 32, 3, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, requeueDeadLua, 35, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, requeueDeadLua, 38, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, requeueDeadLua, 40, 4]),
+  script: /* @__PURE__ */ linked('queue/requeue-dead', '378514fec3c520b7ec5439f0fc295820fd39d0a5', {}, changeDependenciesParts, [{ locals: [1, 2, 10, 13, 14, 20] }, requeueDeadLua, 0, 5, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, requeueDeadLua, 5, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 21, 22, 23] }, stateModule, 86, 13, requeueDeadLua, 6, 1, deadModule, 54, 28, requeueDeadLua, 7, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, 18, 4, deadModule, 82, 14, eventsModule, 0, 10, jobModule, 71, 3, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, readyModule, 48, 10, stateModule, 99, 6, groupsModule, 0, 24, 57, 22, 24, 24, 79, 53, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 12, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueDeadLua, 9, 19, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, endsModule, 6, 24, deadModule, 0, 27, runModule, 31, 3, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 30, 1, 72, 7, runModule, 34, 11, dependenciesModule, 77, 66, requeueDeadLua, 28, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, requeueDeadLua, 29, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, requeueDeadLua, 32, 3, statisticsModule, 15, 234, requeueDeadLua, 35, 3, eventsModule, 10, 45, requeueDeadLua, 38, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, requeueDeadLua, 40, 4]),
   parts: changeDependenciesParts,
   encode(args) {
     return withoutDefaults([
@@ -7954,7 +7954,7 @@ export type RequeueAnswer =
  * Cost: O(jobs x log n), of at most 1,000 that change, and fewer with options, dependencies and large results.
  */
 export const requeue: Operation<RequeueArguments, RequeueAnswer> = {
-  script: /* @__PURE__ */ linked('queue/requeue', '75a83f070cc242854dce8358b53e382022c568ac', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 85, 13, requeueLua, 3, 2, readyModule, 60, 3, runModule, 0, 12, jobModule, 119, 11, 142, 13, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 63, 3, dependenciesModule, 147, 4, 12, 13, runModule, 74, 4, deadModule, 82, 14, stateModule, 140, 6, groupsModule, 0, 24, 121, 3, 24, 21, 159, 9, stateModule, 132, 3, readyModule, 66, 27, jobModule, 116, 3, 45, 3, dependenciesModule, 0, 3, endsModule, 31, 8, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, eventsModule, 0, 10, stateModule, 135, 5, readyModule, 0, 10, groupsModule, 99, 22, 45, 47, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 28, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueLua, 5, 22, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, requeueLua, 27, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, requeueLua, 30, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, requeueLua, 32, 2]),
+  script: /* @__PURE__ */ linked('queue/requeue', '75a83f070cc242854dce8358b53e382022c568ac', {}, requeueParts, [{ locals: [1, 10, 15, 20] }, requeueLua, 0, 2, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, requeueLua, 2, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19] }, stateModule, 86, 13, requeueLua, 3, 2, readyModule, 0, 3, runModule, 0, 12, jobModule, 186, 11, 45, 13, plainModule, 129, 7, jobModule, 0, 45, namesModule, 57, 4, 28, 7, 61, 5, readyModule, 18, 3, dependenciesModule, 64, 4, 9, 13, runModule, 18, 4, deadModule, 82, 14, stateModule, 99, 6, groupsModule, 0, 57, stateModule, 105, 3, readyModule, 21, 27, jobModule, 68, 6, dependenciesModule, 0, 3, endsModule, 31, 8, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, eventsModule, 0, 10, stateModule, 108, 5, readyModule, 48, 10, groupsModule, 57, 75, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 12, 6, 93, 18, namesModule, 48, 3, 66, 6, requeueLua, 5, 22, idleModule, 63, 2, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 3, 65, 12, 88, 1, 77, 11, 89, 1, 112, 2, sharedMessages, 50, 7, idleModule, 90, 22, 114, 16, requeueLua, 27, 3, eventsModule, 10, 45, requeueLua, 30, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, requeueLua, 32, 2]),
   parts: requeueParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.wanted.length)
@@ -8007,7 +8007,7 @@ export type RetryAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const retry: Operation<RetryArguments, RetryAnswer> = {
-  script: /* @__PURE__ */ linked('queue/retry', 'cb8f83033d4b8e33ad076b06a73884f7241abbc1', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 0, 72, sharedClock, 0, 4, stateModule, 72, 7, sharedCalls, 0, 15, stateModule, 79, 3, retryLua, 4, 2, acksModule, 0, 8, 106, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 85, 13, retryLua, 8, 2, runModule, 0, 28, acksModule, 113, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 140, 6, groupsModule, 0, 99, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 45, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 132, 8, dependenciesModule, 6, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 37, 15, jobModule, 72, 6, runModule, 34, 6, deadModule, 0, 27, runModule, 28, 3, 40, 3, deadModule, 27, 27, statisticsModule, 15, 8, plainModule, 108, 5, statisticsModule, 23, 23, runModule, 78, 15, readyModule, 0, 10, groupsModule, 99, 31, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 31, 3, 49, 11, 43, 3, retryLua, 10, 36, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 44, 193, 35, retryLua, 46, 1, idleModule, 0, 25, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, retryLua, 47, 3, readyModule, 162, 4, stateModule, 119, 13, readyModule, 166, 2, retryLua, 50, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, retryLua, 53, 2, idleModule, 2, 23, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 43, retryLua, 55, 3, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, retryLua, 58, 1, stateModule, 146, 41, endsModule, 256, 11, stateModule, 187, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 203, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 205, 2, acksModule, 76, 3, retryLua, 59, 2]),
+  script: /* @__PURE__ */ linked('queue/retry', 'cb8f83033d4b8e33ad076b06a73884f7241abbc1', {}, failParts, [{ locals: [1, 2, 6, 15] }, retryLua, 0, 4, stateModule, 69, 1, 1, 55, 70, 1, 57, 10, 71, 5, sharedClock, 0, 4, stateModule, 76, 7, sharedCalls, 0, 15, stateModule, 83, 3, retryLua, 4, 2, acksModule, 0, 8, 115, 7, retryLua, 6, 2, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24] }, stateModule, 86, 13, retryLua, 8, 2, runModule, 0, 12, 56, 16, acksModule, 106, 9, plainModule, 129, 7, jobModule, 0, 45, stateModule, 99, 6, groupsModule, 0, 24, 27, 21, 79, 47, 132, 7, endsModule, 0, 6, eventsModule, 0, 10, jobModule, 71, 3, endsModule, 6, 25, dependenciesModule, 0, 3, endsModule, 31, 8, namesModule, 0, 24, stateModule, 105, 8, dependenciesModule, 3, 56, endsModule, 39, 33, statisticsModule, 0, 15, endsModule, 72, 14, readyModule, 3, 15, jobModule, 132, 6, runModule, 25, 6, deadModule, 0, 27, runModule, 12, 3, 31, 3, deadModule, 27, 27, statisticsModule, 249, 8, plainModule, 108, 5, statisticsModule, 257, 23, runModule, 78, 15, readyModule, 48, 10, groupsModule, 57, 22, 24, 3, 126, 6, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 15, 3, 34, 11, 72, 3, retryLua, 10, 36, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 79, retryLua, 46, 1, idleModule, 0, 2, 3, 3, 2, 1, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 46, retryLua, 47, 3, readyModule, 154, 4, stateModule, 113, 13, readyModule, 158, 2, retryLua, 50, 3, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, retryLua, 53, 2, idleModule, 3, 3, 2, 1, 6, 19, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 43, retryLua, 55, 3, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, retryLua, 58, 1, stateModule, 126, 41, endsModule, 156, 11, stateModule, 167, 16, sharedCalls, 17, 1, sharedNumbers, 0, 7, sharedCalls, 18, 2, stateModule, 183, 2, sharedCalls, 21, 6, sharedExpiry, 0, 18, sharedCalls, 27, 5, stateModule, 185, 2, acksModule, 76, 3, retryLua, 59, 2]),
   parts: failParts,
   encode(args) {
     const encoded = new Array<Argument>(6 + args.failures.length * 5)
@@ -8067,7 +8067,7 @@ export type SearchTaggedAnswer =
  * Cost: O(log n + limit), and 4 MiB of payloads.
  */
 export const searchTagged: Operation<SearchTaggedArguments, SearchTaggedAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search-tagged', '008cb4bd6260d138b6b7ea15ba377bab0a2c77d6', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 45, 142, 13, 203, 1, sharedBudget, 10, 3, jobModule, 204, 1, 48, 8, runModule, 0, 12, sharedBudget, 6, 4, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, sharedBudget, 0, 3, jobModule, 205, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
+  script: /* @__PURE__ */ linked('queue/search-tagged', '008cb4bd6260d138b6b7ea15ba377bab0a2c77d6', { reads: true, bytes: true }, searchTaggedParts, [{ locals: [1, 2, 3] }, searchTaggedLua, 0, 6, stateModule, 0, 69, searchTaggedLua, 6, 6, plainModule, 129, 7, jobModule, 0, 59, sharedBudget, 0, 3, jobModule, 59, 9, runModule, 0, 12, sharedBudget, 6, 4, runModule, 18, 4, jobModule, 68, 48, sharedBudget, 3, 3, jobModule, 116, 16, searchTaggedLua, 12, 7, sharedClock, 0, 4, searchTaggedLua, 19, 1]),
   parts: searchTaggedParts,
   encode(args) {
     return [
@@ -8117,7 +8117,7 @@ export type SearchAnswer =
  * Cost: O(looked), about, and slightly more than 4 MiB of job data.
  */
 export const search: Operation<SearchArguments, SearchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/search', '7d7b16c7d104a3503e5cfeb3a3f08d7ff5bfe009', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, jobModule, 142, 13, runModule, 74, 4, jobModule, 116, 3, 45, 3, 66, 6, 155, 36, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
+  script: /* @__PURE__ */ linked('queue/search', '7d7b16c7d104a3503e5cfeb3a3f08d7ff5bfe009', { reads: true, bytes: true }, searchParts, [{ locals: [1, 2] }, searchLua, 0, 5, sharedScan, 0, 1, stateModule, 0, 69, searchLua, 5, 1, sharedScan, 1, 14, searchLua, 6, 2, plainModule, 129, 7, jobModule, 0, 45, runModule, 0, 12, jobModule, 45, 13, runModule, 18, 4, jobModule, 68, 48, searchLua, 8, 25, sharedClock, 0, 4, sharedScan, 15, 4, searchLua, 33, 1]),
   parts: searchParts,
   encode(args) {
     return [
@@ -8166,7 +8166,7 @@ export type StatsAnswer =
  * Cost: O(periods + names), at most 120 and 100, and the unfolded notes.
  */
 export const stats: Operation<StatsArguments, StatsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, statsLua, 5, 1, statisticsModule, 56, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 73, 9, 152, 3, 225, 1, 82, 7, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 155, 10, 228, 16, 165, 60, 244, 6, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
+  script: /* @__PURE__ */ linked('queue/stats', 'd4813ff0d2710067a8177da939df55d2290ba18e', { reads: true, bytes: true }, statsParts, [{ locals: [1, 2, 3] }, statsLua, 0, 5, stateModule, 0, 69, statsLua, 5, 1, statisticsModule, 124, 5, statsLua, 6, 5, sharedClock, 0, 4, statsLua, 11, 6, statisticsModule, 35, 9, 129, 3, 32, 3, 44, 80, 132, 92, statsLua, 17, 10, statisticsModule, 283, 18, statsLua, 27, 4]),
   parts: statsParts,
   encode(args) {
     return [
@@ -8215,7 +8215,7 @@ export type TagAnswer =
  * Cost: O(tags x log n).
  */
 export const tag: Operation<TagArguments, TagAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tag', 'a92f7af7189386690f8bce53acbb81c2ac73d35a', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, tagLua, 3, 1, jobModule, 119, 9, runModule, 0, 12, jobModule, 128, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 191, 1, 86, 26, 192, 1, 152, 1, 142, 10, 153, 2, 193, 7, runModule, 31, 1, 28, 3, 32, 2, jobModule, 200, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 38, 10, tagLua, 20, 1, eventsModule, 0, 10, tagLua, 21, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, jobModule, 45, 3, eventsModule, 17, 20, 47, 3, 37, 8, 50, 5, tagLua, 24, 2, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, tagLua, 26, 2]),
+  script: /* @__PURE__ */ linked('queue/tag', 'a92f7af7189386690f8bce53acbb81c2ac73d35a', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, tagLua, 0, 3, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, tagLua, 3, 1, jobModule, 186, 9, runModule, 0, 12, jobModule, 195, 2, tagLua, 4, 4, jobModule, 0, 2, plainModule, 129, 7, jobModule, 2, 43, tagLua, 8, 2, namesModule, 72, 19, tagLua, 10, 8, jobModule, 209, 1, 156, 26, 210, 1, 55, 1, 45, 10, 56, 2, 211, 7, runModule, 15, 1, 12, 3, 16, 2, jobModule, 218, 3, tagLua, 18, 1, namesModule, 15, 9, tagLua, 19, 1, namesModule, 38, 10, tagLua, 20, 1, eventsModule, 0, 10, tagLua, 21, 3, eventsModule, 10, 9, jobModule, 71, 3, eventsModule, 19, 36, tagLua, 24, 2, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, tagLua, 26, 2]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(2 + args.tags.length)
@@ -8261,7 +8261,7 @@ export type TagsAnswer =
  * Cost: O(limit x log n).
  */
 export const tags: Operation<TagsArguments, TagsAnswer> = {
-  script: /* @__PURE__ */ linked('queue/tags', 'd578e72c0ee1d74f337d5798c5b8a5187584ffce', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, tagsLua, 2, 12]),
+  script: /* @__PURE__ */ linked('queue/tags', 'd578e72c0ee1d74f337d5798c5b8a5187584ffce', { reads: true }, tagsParts, [{ locals: [1, 2] }, tagsLua, 0, 2, stateModule, 0, 69, tagsLua, 2, 12]),
   parts: tagsParts,
   encode(args) {
     return [
@@ -8300,7 +8300,7 @@ export type TrackAnswer =
  * Cost: O(jobs x log n).
  */
 export const track: Operation<TrackArguments, TrackAnswer> = {
-  script: /* @__PURE__ */ linked('queue/track', '8b29c34d421b03bd7be363ed7f7dc0c60b5511e2', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 207, 1, 1, 55, 208, 1, 57, 10, 209, 4, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, 213, 3, trackLua, 2, 1, runModule, 0, 12, jobModule, 119, 11, 45, 3, plainModule, 129, 7, jobModule, 0, 45, 72, 6, runModule, 28, 6, jobModule, 130, 12, eventsModule, 0, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, trackLua, 24, 3]),
+  script: /* @__PURE__ */ linked('queue/track', '8b29c34d421b03bd7be363ed7f7dc0c60b5511e2', {}, tagParts, [{ locals: [1, 2, 3, 4, 5] }, trackLua, 0, 2, stateModule, 187, 1, 1, 55, 188, 1, 57, 10, 189, 4, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, 193, 3, trackLua, 2, 1, runModule, 0, 12, jobModule, 186, 11, 71, 3, plainModule, 129, 7, jobModule, 0, 45, 132, 6, runModule, 12, 6, jobModule, 197, 12, eventsModule, 0, 10, jobModule, 228, 4, trackLua, 3, 21, eventsModule, 10, 45, trackLua, 24, 3]),
   parts: tagParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.wanted.length)
@@ -8342,7 +8342,7 @@ export type UnrecurAnswer =
  * Cost: O(log n).
  */
 export const unrecur: Operation<UnrecurArguments, UnrecurAnswer> = {
-  script: /* @__PURE__ */ linked('queue/unrecur', 'fded5fc546cf735bd5ca892a594b99ba76d60562', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 248, 1, 1, 55, 249, 1, 57, 10, 250, 2, unrecurLua, 2, 1, stateModule, 245, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 45, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, unrecurLua, 12, 2]),
+  script: /* @__PURE__ */ linked('queue/unrecur', 'fded5fc546cf735bd5ca892a594b99ba76d60562', {}, recurrencesParts, [{ locals: [1, 2, 3, 4] }, unrecurLua, 0, 2, stateModule, 0, 69, unrecurLua, 2, 1, stateModule, 249, 3, unrecurLua, 3, 8, recurrenceModule, 53, 1, jobModule, 71, 3, recurrenceModule, 54, 5, unrecurLua, 11, 1, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, unrecurLua, 12, 2]),
   parts: recurrencesParts,
   encode(args) {
     return withoutDefaults([
@@ -8391,7 +8391,7 @@ export type WatchAnswer =
  * Cost: O(jobs x log n), and at times 16 kB of notes for the statistics.
  */
 export const watch: Operation<WatchArguments, WatchAnswer> = {
-  script: /* @__PURE__ */ linked('queue/watch', '17d4874e673615271cc077746d45eab4b86c2a91', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 1, 55, watchLua, 2, 4, stateModule, 57, 10, watchLua, 6, 2, stateModule, 71, 1, sharedClock, 0, 4, stateModule, 72, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 82, 3, watchLua, 9, 1, stateModule, 85, 13, watchLua, 10, 3, runModule, 0, 12, jobModule, 119, 11, plainModule, 129, 7, jobModule, 0, 48, 72, 6, runModule, 28, 6, jobModule, 130, 12, dependenciesModule, 0, 3, stateModule, 132, 8, dependenciesModule, 6, 6, 77, 10, runModule, 74, 4, dependenciesModule, 87, 15, watchLua, 13, 10, dependenciesModule, 191, 2, 3, 3, outboxModule, 103, 13, dependenciesModule, 147, 4, 12, 13, readyModule, 37, 15, runModule, 34, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 40, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 151, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 25, 37, endsModule, 39, 40, readyModule, 0, 10, stateModule, 140, 6, groupsModule, 0, 24, 99, 25, 24, 68, 124, 6, readyModule, 10, 17, dueModule, 37, 5, readyModule, 27, 10, runModule, 49, 11, dependenciesModule, 160, 31, 193, 35, watchLua, 23, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, watchLua, 25, 1, idleModule, 0, 2, 5, 1, 2, 3, 6, 1, 130, 6, watchLua, 26, 2, endsModule, 186, 2, 232, 2, 213, 2, runModule, 60, 11, endsModule, 215, 15, 201, 2, 188, 13, 203, 10, 230, 2, 234, 2, sharedMessages, 0, 3, endsModule, 236, 7, sharedMessages, 3, 16, 37, 20, endsModule, 243, 7, statisticsModule, 61, 12, 250, 5, 225, 1, 82, 2, 73, 9, 84, 5, 226, 1, 89, 7, 108, 11, 46, 10, 96, 12, 119, 26, 227, 1, 145, 7, 56, 5, 152, 13, 228, 16, 165, 60, 244, 6, 255, 25, endsModule, 250, 3, eventsModule, 10, 4, 45, 1, 14, 3, 46, 1, 17, 20, 47, 3, 37, 8, 50, 5, endsModule, 253, 3, watchLua, 28, 5, stateModule, 195, 1, 147, 35, 196, 2, 182, 5, endsModule, 256, 11, stateModule, 187, 7, 198, 3, watchLua, 33, 2]),
+  script: /* @__PURE__ */ linked('queue/watch', '17d4874e673615271cc077746d45eab4b86c2a91', {}, changeDependenciesParts, [{ locals: [1, 14, 16, 17] }, watchLua, 0, 2, stateModule, 1, 55, watchLua, 2, 4, stateModule, 57, 10, watchLua, 6, 2, stateModule, 75, 1, sharedClock, 0, 4, stateModule, 76, 6, watchLua, 8, 1, { table: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18, 19, 20, 21, 22, 23] }, stateModule, 196, 3, watchLua, 9, 1, stateModule, 86, 13, watchLua, 10, 3, runModule, 0, 12, jobModule, 186, 11, plainModule, 129, 7, jobModule, 0, 45, 71, 3, 132, 6, runModule, 12, 6, jobModule, 197, 12, dependenciesModule, 0, 3, stateModule, 105, 8, dependenciesModule, 3, 6, 143, 10, runModule, 18, 4, dependenciesModule, 153, 15, watchLua, 13, 10, dependenciesModule, 59, 5, outboxModule, 0, 13, dependenciesModule, 64, 4, 9, 13, readyModule, 3, 15, runModule, 25, 6, eventsModule, 0, 10, statisticsModule, 0, 15, endsModule, 6, 24, deadModule, 0, 27, runModule, 31, 3, namesModule, 0, 9, deadModule, 27, 19, dependenciesModule, 68, 9, endsModule, 30, 9, namesModule, 9, 15, dependenciesModule, 22, 37, endsModule, 39, 40, readyModule, 48, 10, stateModule, 99, 6, groupsModule, 0, 24, 57, 22, 24, 24, 79, 53, readyModule, 58, 17, dueModule, 37, 5, readyModule, 75, 10, runModule, 34, 11, dependenciesModule, 77, 66, watchLua, 23, 2, idleModule, 7, 18, sharedMessages, 0, 19, idleModule, 25, 3, sharedMessages, 19, 18, idleModule, 28, 32, sharedMessages, 37, 13, idleModule, 60, 30, sharedMessages, 50, 7, idleModule, 90, 40, watchLua, 25, 1, idleModule, 0, 7, 130, 6, watchLua, 26, 2, endsModule, 86, 6, runModule, 45, 11, endsModule, 92, 44, sharedMessages, 0, 3, endsModule, 136, 7, sharedMessages, 3, 16, 37, 20, endsModule, 143, 7, statisticsModule, 15, 234, endsModule, 150, 3, eventsModule, 10, 45, endsModule, 153, 3, watchLua, 28, 5, stateModule, 175, 1, 127, 35, 176, 2, 162, 5, endsModule, 156, 11, stateModule, 167, 7, 178, 3, watchLua, 33, 2]),
   parts: changeDependenciesParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.wanted.length)

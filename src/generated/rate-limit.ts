@@ -301,7 +301,7 @@ end
 local f=string.sub(c,1,e*16)
 concurrency_set(a,f..pack_pair(d,b)..without_first(c,e))
 end` }
-const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 2, 8, 1, 4, 1, 3, 2, 6], text: `local function arrival_spans(a,b,c)
+const gcraModule: LuaText = { file: 'lua/shared/rate-limit/gcra', taken: [4, 7, 25, 4, 2, 3, 1, 11, -42, 13, 30, 11, 21, 6, -25, 8, 1, 4, 1, 3], text: `local function arrival_spans(a,b,c)
 local d=a%b
 local e=(a-d)/b
 local f=c*d%b
@@ -350,6 +350,12 @@ local h,i=pair_at(b,1)
 local j=math.min(a.token,a.now_us)+f
 gcra_set(a,ahead_of_now(h,i,j,g,a.now_us,c))
 end
+local function pack_gcra(a)
+if a.ahead==0 and a.rest==0 then
+return pack_pair(0,0)
+end
+return pack_pair(a.now_us+a.ahead,a.rest)
+end
 local function gcra_ahead(a,b)
 local c,d=gcra_cost(a,b)
 local e,f=a.ahead+c,a.rest+d
@@ -364,14 +370,8 @@ return math.max(0,c-a.span+(d>a.span_rest and 1 or 0))
 end
 local function count_gcra(a,b)
 gcra_set(a,gcra_ahead(a,b))
-end
-local function pack_gcra(a)
-if a.ahead==0 and a.rest==0 then
-return pack_pair(0,0)
-end
-return pack_pair(a.now_us+a.ahead,a.rest)
 end` }
-const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters', taken: [3, 13, 2, 5, 6, 25, 33, 8, -29, 2, -12, 8, 4, 8, 1, 8, 13, 16, 1, 5], text: `local function read_counts(a,b)
+const metersModule: LuaText = { file: 'lua/shared/rate-limit/meters', taken: [3, 13, 2, 5, 6, 25, 23, 8, 2, 8, -29, 2, -12, 8, 4, 8, 22, 16, 1, 5], text: `local function read_counts(a,b)
 local c
 if b then
 a.kept_until_ms,a.token=pair_at(b,1)
@@ -414,6 +414,14 @@ end
 a.now_us=f
 return e
 end
+local function report_meters(a)
+local b={}
+for c,d in ipairs(a)do
+b[#b+1]=d.free
+b[#b+1]=d.reset_us
+end
+return b
+end
 local function is_too_much(a,b)
 for c,d in ipairs(a)do
 if d.algorithm~='concurrency'and b>d.burst then
@@ -439,14 +447,6 @@ c,d=g,e
 end
 end
 return c,d
-end
-local function report_meters(a)
-local b={}
-for c,d in ipairs(a)do
-b[#b+1]=d.free
-b[#b+1]=d.reset_us
-end
-return b
 end
 local function grant_fewer(a,b,c,d,e)
 local f,g,h=a.limit,a.window_us,a.burst
@@ -548,7 +548,7 @@ return'refunded-older',struct.pack('>d',math.max(b,d and token_at(d,1)or 0))
 end
 return{'refunded',string.sub(f,9),note_older(a,token_at(f,1),d)}
 end` }
-const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window', taken: [6, 8, 1, 13, 1, 11, 1, 5, 1, 7, 1, 3], text: `local function sliding_window_set(a,b,c)
+const slidingWindowModule: LuaText = { file: 'lua/shared/rate-limit/sliding-window', taken: [6, 8, 1, 13, 27, 3, -29, 11, 1, 5, 1, 7], text: `local function sliding_window_set(a,b,c)
 a.total,a.log=b,c
 a.free=math.max(0,a.limit-b)
 a.reset_us=0
@@ -568,6 +568,9 @@ end
 f,c=f+1,c-i
 end
 sliding_window_set(a,c,without_first(e,f))
+end
+local function pack_sliding_window(a)
+return struct.pack('>d',a.total)..a.log
 end
 local function wait_for_sliding_window(a,b)
 local c,d=a.total,0
@@ -591,9 +594,6 @@ c,f=string.sub(c,1,-16-1),f+h
 end
 end
 sliding_window_set(a,a.total+b,c..pack_pair(d,f))
-end
-local function pack_sliding_window(a)
-return struct.pack('>d',a.total)..a.log
 end` }
 const subjectModule: LuaText = { file: 'lua/shared/rate-limit/subject', taken: [34, 1, -22, 6, 54, 9, -63, 14, 2, 6, 136, 10, -142, 3, 6, 3, -8, 3, 90, 1, -21, 17, 4, 1, -34, 9, 25, 9, -70, 6, 64, 7, -65, 5, 60, 2, 2, 2, 22, 1, 1, 10, -34, 3, -65, 3], text: `local function open_subject(a,b,c,d)
 local function read_subject(a,b,c,d)
@@ -787,7 +787,7 @@ export type AbandonAnswer =
  * Cost: O(limits x 64 + places of concurrency limits).
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/abandon', 'b3a0005c5974f3622f1af0a72f31a9f4e7d8e084', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 105, 5, 55, 19, 52, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 74, 31, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/abandon', 'b3a0005c5974f3622f1af0a72f31a9f4e7d8e084', {}, abandonParts, [{ locals: [1] }, abandonLua, 0, 4, subjectModule, 0, 36, abandonLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, abandonLua, 5, 4, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, sharedClock, 0, 4, abandonLua, 9, 1, concurrencyModule, 15, 11, abandonLua, 10, 4, subjectModule, 105, 5, 55, 19, 52, 3, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 74, 31, 110, 5, sharedExpiry, 0, 18, subjectModule, 115, 13, abandonLua, 14, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -862,7 +862,7 @@ export type GetAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const get: Operation<GetArguments, GetAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/get', '527ebf28617086e810946f65d0fe416105e4bf92', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 43, 8, getLua, 5, 3, metersModule, 51, 2, gcraModule, 49, 12, slidingWindowModule, 21, 11, concurrencyModule, 26, 6, metersModule, 53, 16, getLua, 8, 1, metersModule, 69, 8, getLua, 9, 4]),
+  script: /* @__PURE__ */ linked('rate-limit/get', '527ebf28617086e810946f65d0fe416105e4bf92', { reads: true }, abandonParts, [{ locals: [1] }, getLua, 0, 2, subjectModule, 0, 36, getLua, 2, 1, sharedClock, 0, 4, getLua, 3, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, getLua, 4, 1, metersModule, 51, 8, getLua, 5, 3, metersModule, 59, 2, gcraModule, 55, 12, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, getLua, 8, 1, metersModule, 43, 8, getLua, 9, 4]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(1 + args.limits.length * 5)
@@ -914,7 +914,7 @@ export type InspectAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/inspect', 'dd5ffdea94470fda3f12748ced5371e1cce0124f', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 69, 8, inspectLua, 13, 1]),
+  script: /* @__PURE__ */ linked('rate-limit/inspect', 'dd5ffdea94470fda3f12748ced5371e1cce0124f', { reads: true }, abandonParts, [{ locals: [1] }, inspectLua, 0, 1, subjectModule, 0, 36, inspectLua, 1, 1, sharedClock, 0, 4, inspectLua, 2, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, inspectLua, 3, 10, metersModule, 43, 8, inspectLua, 13, 1]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(args.limits.length * 5)
@@ -969,7 +969,7 @@ export type RefundAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const refund: Operation<RefundArguments, RefundAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/refund', 'b44a91cdece02e44b60d8a0092df679ce1de9835', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 69, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 52, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 55, 19, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 74, 40, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
+  script: /* @__PURE__ */ linked('rate-limit/refund', 'b44a91cdece02e44b60d8a0092df679ce1de9835', {}, abandonParts, [{ locals: [1] }, refundLua, 0, 5, subjectModule, 0, 36, refundLua, 5, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, refundLua, 6, 4, sharedClock, 0, 4, refundLua, 10, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, refundLua, 11, 1, metersModule, 43, 8, refundLua, 12, 3, refundModule, 0, 19, refundLua, 15, 3, subjectModule, 52, 3, refundModule, 19, 40, refundLua, 18, 4, refundModule, 59, 20, refundLua, 22, 3, subjectModule, 55, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 74, 40, sharedExpiry, 0, 18, subjectModule, 114, 14, refundLua, 25, 2, sharedExpiry, 0, 18, subjectModule, 114, 11, refundLua, 27, 3]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(4 + args.limits.length * 5)
@@ -1031,7 +1031,7 @@ export type ReleaseAnswer =
  * Cost: O(places of the limits).
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/release', 'b456ad95e0f06670b2ea88571af9793613d8eb54', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 55, 19, 52, 3, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 74, 41, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/release', 'b456ad95e0f06670b2ea88571af9793613d8eb54', {}, abandonParts, [{ locals: [1] }, releaseLua, 0, 4, subjectModule, 0, 36, releaseLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, releaseLua, 5, 4, sharedClock, 0, 4, releaseLua, 9, 2, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, releaseLua, 11, 1, concurrencyModule, 15, 11, releaseLua, 12, 7, subjectModule, 55, 19, 52, 3, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 74, 41, sharedExpiry, 0, 18, subjectModule, 115, 13, releaseLua, 19, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)
@@ -1141,7 +1141,7 @@ export type TakeAnswer =
  * Cost: O(limits x 65 + places of concurrency limits).
  */
 export const take: Operation<TakeArguments, TakeAnswer> = {
-  script: /* @__PURE__ */ linked('rate-limit/take', '3c57b885703aaf746a50e2105340eab55e54dbc6', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 69, 8, takeLua, 8, 3, metersModule, 43, 8, takeLua, 11, 3, gcraModule, 49, 8, metersModule, 51, 2, gcraModule, 57, 4, slidingWindowModule, 21, 11, concurrencyModule, 26, 6, metersModule, 53, 16, takeLua, 14, 1, subjectModule, 92, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 61, 3, subjectModule, 52, 3, slidingWindowModule, 32, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 55, 19, gcraModule, 64, 6, slidingWindowModule, 44, 3, subjectModule, 74, 18, 98, 17, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
+  script: /* @__PURE__ */ linked('rate-limit/take', '3c57b885703aaf746a50e2105340eab55e54dbc6', {}, abandonParts, [{ locals: [1] }, takeLua, 0, 4, subjectModule, 0, 36, takeLua, 4, 1, subjectModule, 36, 6, sharedCalls, 8, 3, subjectModule, 42, 4, takeLua, 5, 1, sharedClock, 0, 4, takeLua, 6, 1, subjectModule, 46, 6, gcraModule, 0, 49, concurrencyModule, 0, 15, slidingWindowModule, 0, 21, metersModule, 0, 43, takeLua, 7, 1, metersModule, 43, 8, takeLua, 8, 3, metersModule, 51, 8, takeLua, 11, 3, gcraModule, 55, 8, metersModule, 59, 2, gcraModule, 63, 4, slidingWindowModule, 24, 11, concurrencyModule, 26, 6, metersModule, 61, 16, takeLua, 14, 1, subjectModule, 92, 6, takeLua, 15, 2, subjectModule, 128, 3, takeLua, 17, 6, gcraModule, 67, 3, subjectModule, 52, 3, slidingWindowModule, 35, 12, concurrencyModule, 32, 8, takeLua, 23, 10, subjectModule, 55, 19, gcraModule, 49, 6, slidingWindowModule, 21, 3, subjectModule, 74, 18, 98, 17, sharedExpiry, 0, 18, subjectModule, 115, 13, takeLua, 33, 2]),
   parts: abandonParts,
   encode(args) {
     const encoded = new Array<Argument>(3 + args.limits.length * 5)

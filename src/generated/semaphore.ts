@@ -271,7 +271,7 @@ if i or h then
 save_freed_semaphore(K.state,g)
 end
 return{'served',i=='more'and 1 or 0}` }
-const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 104, 11, 101, 19, -185, 9, -24, 6, 1, 7, 12, 4, 2, 4, 165, 1, -226, 4, 70, 16, 136, 7, -227, 7, 93, 7, 3, 12, -137, 3, 136, 3, 17, 3, -18, 3, 1, 3, 27, 33, -47, 3, -15, 5, 11, 7, -105, 5], text: `local function open_semaphore(a,b)
+const permitsModule: LuaText = { file: 'lua/shared/semaphore/permits', taken: [47, 1, -36, 34, 2, 6, 17, 7, 80, 11, -65, 9, -24, 6, 1, 7, 12, 4, 101, 3, -15, 1, -9, 3, 1, 3, 2, 4, 11, 7, -110, 4, -60, 4, 70, 16, 16, 7, -52, 5, 139, 19, 1, 8, -242, 3, 136, 3, 17, 3, 16, 33, -86, 12], text: `local function open_semaphore(a,b)
 local function read_semaphore(a,b)
 local c=redis.call('GET',a)
 if not c then
@@ -312,6 +312,13 @@ return redis.error_reply('LAYOUT '..c.layout)
 end
 return nil,c
 end
+local function permit_of(a,b,c)
+local d=redis.call('HGET',a,'i'..c)
+if not d then
+return nil,nil
+end
+return d,tonumber(redis.call('ZSCORE',b,d)or 0)
+end
 local function look_ahead(a,b)
 local c=redis.pcall('ZRANGE',a,'0','0','WITHSCORES')
 if c.err then
@@ -323,25 +330,6 @@ b.used=0
 b.last_end_ms=0
 end
 end
-local function reap(a,b,c,d)
-if d.used==0 or d.soonest_end_ms>d.now_ms then
-return false
-end
-local e=redis.call(
-'ZRANGEBYSCORE',
-b,
-'-inf',
-d.now_ms,
-'WITHSCORES',
-'LIMIT',
-'0',
-1000
-)
-local f={}
-for g=1,#e,2 do
-f[#f+1]=e[g]
-end
-if f[1]then
 local function semaphore_kept_ms(a)
 local b=a.last_ticket>0 and 7200000 or 720000
 if a.resized==1 then
@@ -368,11 +356,31 @@ local function save_semaphore(a,b)
 redis.call('SET',a,semaphore_text(b),'PX',semaphore_kept_ms(b))
 b.is_saved=true
 end
+local function confirm_permit(a,b,c,d,e,f)
+local g=math.max(e,c.now_ms+f)
+c.last_end_ms=math.max(c.last_end_ms,g)
+local function keep_permits(a,b,c)
+local function last_step(a)
+return math.floor((a.last_end_ms+60000)/600000)+1
+end
+local function permits_kept_ms(a)
+return string.format('%.0f',last_step(a)*600000-a.now_ms)
+end
+local d=permits_kept_ms(c)
+redis.call('PEXPIRE',b,d)
+redis.call('PEXPIRE',a,d)
+end
+keep_permits(a,b,c)
+redis.call('ZADD',b,'XX',g,d)
+if e==c.soonest_end_ms then
+look_ahead(b,c)
+end
+return g
+end
 local function save_freed_semaphore(a,b)
 redis.call('PEXPIRE',a,semaphore_kept_ms(b))
 save_semaphore(a,b)
 end
-save_freed_semaphore(c,d)
 local function parse_permit(a)
 local b,c,d=string.match(a or'0 - ','^(%d+) (%S+) (.*)$')
 return{weight=tonumber(b),id=c,holder=d}
@@ -393,20 +401,6 @@ redis.call('ZREM',b,unpack(d))
 c.is_saved=false
 return g
 end
-for g,h in ipairs(forget_permits(a,b,d,f))do
-note_late(d,h.id,f[g],e[2*g])
-end
-end
-look_ahead(b,d)
-return true
-end
-local function permit_of(a,b,c)
-local d=redis.call('HGET',a,'i'..c)
-if not d then
-return nil,nil
-end
-return d,tonumber(redis.call('ZSCORE',b,d)or 0)
-end
 local function end_permit(a,b,c,d,e)
 local f=forget_permits(a,b,c,{d})[1]
 if e==c.soonest_end_ms then
@@ -414,17 +408,37 @@ look_ahead(b,c)
 end
 return f
 end
-local function save_without(a,b,c,d,e,f,g)
-local h,i=semaphore_text(d),semaphore_kept_ms(d)
-if redis.pcall('SET',c,h,'PX',i).err then
-redis.call('ZADD',b,f,e)
-local j=g.weight..' '..g.id..' '..g.holder
-redis.call('HSET',a,e,j,'i'..g.id,e)
-redis.call('PEXPIRE',b,i)
-redis.call('PEXPIRE',a,i)
-save_semaphore(c,d)
+local function save_changed(a,b,c)
+if c then
+save_semaphore(a,b)
 end
-d.is_saved=true
+end
+local function reap(a,b,c,d)
+if d.used==0 or d.soonest_end_ms>d.now_ms then
+return false
+end
+local e=redis.call(
+'ZRANGEBYSCORE',
+b,
+'-inf',
+d.now_ms,
+'WITHSCORES',
+'LIMIT',
+'0',
+1000
+)
+local f={}
+for g=1,#e,2 do
+f[#f+1]=e[g]
+end
+if f[1]then
+save_freed_semaphore(c,d)
+for g,h in ipairs(forget_permits(a,b,d,f))do
+note_late(d,h.id,f[g],e[2*g])
+end
+end
+look_ahead(b,d)
+return true
 end
 local function fits(a,b)
 return a.used+b<=a.limit
@@ -434,12 +448,6 @@ return math.max(1,a.soonest_end_ms-a.now_ms)
 end
 local function new_token(a)
 return string.format('%.0f',next_token(a.token,a.now_us))
-end
-local function last_step(a)
-return math.floor((a.last_end_ms+60000)/600000)+1
-end
-local function permits_kept_ms(a)
-return string.format('%.0f',last_step(a)*600000-a.now_ms)
 end
 local function add_permit(a,b,c,d,e,f,g)
 local h,i=d.used==0,last_step(d)
@@ -474,25 +482,17 @@ end
 redis.call('PEXPIRE',a,r)
 end
 end
-local function confirm_permit(a,b,c,d,e,f)
-local g=math.max(e,c.now_ms+f)
-c.last_end_ms=math.max(c.last_end_ms,g)
-local function keep_permits(a,b,c)
-local d=permits_kept_ms(c)
-redis.call('PEXPIRE',b,d)
-redis.call('PEXPIRE',a,d)
+local function save_without(a,b,c,d,e,f,g)
+local h,i=semaphore_text(d),semaphore_kept_ms(d)
+if redis.pcall('SET',c,h,'PX',i).err then
+redis.call('ZADD',b,f,e)
+local j=g.weight..' '..g.id..' '..g.holder
+redis.call('HSET',a,e,j,'i'..g.id,e)
+redis.call('PEXPIRE',b,i)
+redis.call('PEXPIRE',a,i)
+save_semaphore(c,d)
 end
-keep_permits(a,b,c)
-redis.call('ZADD',b,'XX',g,d)
-if e==c.soonest_end_ms then
-look_ahead(b,c)
-end
-return g
-end
-local function save_changed(a,b,c)
-if c then
-save_semaphore(a,b)
-end
+d.is_saved=true
 end` }
 const serveModule: LuaText = { file: 'lua/shared/semaphore/serve', taken: [48, 2, 1, 5, -47, 35, 12, 1, 1, 9, 1, 48], text: `local function serve(a,b,c)
 local d=0
@@ -656,7 +656,7 @@ export type AbandonAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const abandon: Operation<AbandonArguments, AbandonAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/abandon', 'c8be4f1e36e98af9a2bce0105c10b6b42bdfd3bc', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, abandonLua, 17, 1, permitsModule, 129, 7, abandonLua, 18, 2, permitsModule, 102, 20, 136, 7, abandonLua, 20, 1, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, abandonLua, 21, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, 136, 7, sharedLine, 46, 14, permitsModule, 155, 6, sharedMessages, 57, 3, sharedLine, 60, 38, 130, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 124, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 98, 4, serveModule, 94, 6, abandonLua, 27, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, abandonLua, 30, 3]),
+  script: /* @__PURE__ */ linked('semaphore/abandon', 'c8be4f1e36e98af9a2bce0105c10b6b42bdfd3bc', {}, abandonParts, [{ locals: [1, 2] }, abandonLua, 0, 9, permitsModule, 0, 41, sharedClock, 0, 4, abandonLua, 9, 1, sharedTickets, 0, 10, abandonLua, 10, 1, sharedTickets, 10, 18, abandonLua, 11, 6, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 142, 19, sharedClockSteps, 0, 3, permitsModule, 59, 26, 106, 4, 161, 1, 110, 20, sharedLine, 0, 6, permitsModule, 162, 7, abandonLua, 17, 1, permitsModule, 41, 7, abandonLua, 18, 2, permitsModule, 110, 27, abandonLua, 20, 1, permitsModule, 211, 1, sharedClockSteps, 0, 3, permitsModule, 59, 22, 212, 7, 81, 4, 219, 4, abandonLua, 21, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 59, 26, 110, 27, sharedLine, 37, 14, permitsModule, 169, 6, sharedMessages, 57, 3, sharedLine, 51, 44, sharedTokens, 0, 3, permitsModule, 175, 3, sharedLine, 95, 6, permitsModule, 89, 6, 178, 33, serveModule, 7, 87, sharedLine, 101, 4, serveModule, 94, 6, abandonLua, 27, 3, sharedClockSteps, 0, 3, permitsModule, 59, 26, 106, 4, abandonLua, 30, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -724,7 +724,7 @@ export type AcquireAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const acquire: Operation<AcquireArguments, AcquireAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/acquire', '69afed0bc0210e5411b3269c6120b54671a56aa8', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 129, 7, acquireLua, 14, 1, permitsModule, 41, 11, sharedClockSteps, 0, 3, permitsModule, 71, 26, acquireLua, 15, 2, permitsModule, 203, 4, 164, 6, 207, 11, acquireLua, 17, 1, permitsModule, 97, 4, acquireLua, 18, 5, permitsModule, 102, 20, 136, 7, acquireLua, 23, 2, permitsModule, 218, 5, 52, 19, 97, 25, sharedLine, 0, 6, permitsModule, 122, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 6, 1, sharedTickets, 21, 7, sharedLine, 7, 8, acquireLua, 32, 6, permitsModule, 155, 6, acquireLua, 38, 3, permitsModule, 164, 6, 102, 20, 136, 7, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 45, sharedMessages, 57, 3, sharedLine, 60, 38, 130, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 124, 6, permitsModule, 170, 33, serveModule, 7, 35, sharedLine, 98, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 161, 3, acquireLua, 57, 1, permitsModule, 164, 6, 102, 20, 136, 7, 170, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
+  script: /* @__PURE__ */ linked('semaphore/acquire', '69afed0bc0210e5411b3269c6120b54671a56aa8', {}, abandonParts, [{ locals: [1, 2] }, acquireLua, 0, 12, permitsModule, 0, 41, sharedClock, 0, 4, acquireLua, 12, 2, { table: [1, 2, 3, 4] }, permitsModule, 41, 7, acquireLua, 14, 1, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 59, 26, acquireLua, 15, 2, permitsModule, 85, 21, acquireLua, 17, 1, permitsModule, 106, 4, acquireLua, 18, 5, permitsModule, 110, 27, acquireLua, 23, 2, permitsModule, 137, 24, 106, 4, 161, 1, 110, 20, sharedLine, 0, 6, permitsModule, 162, 7, acquireLua, 25, 6, sharedTickets, 0, 10, acquireLua, 31, 1, sharedTickets, 10, 11, sharedLine, 105, 1, sharedTickets, 21, 7, sharedLine, 106, 8, acquireLua, 32, 6, permitsModule, 169, 6, acquireLua, 38, 3, permitsModule, 89, 6, 110, 27, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 45, sharedMessages, 57, 3, sharedLine, 51, 44, sharedTokens, 0, 3, permitsModule, 175, 3, sharedLine, 95, 6, permitsModule, 178, 33, serveModule, 7, 35, sharedLine, 101, 4, serveModule, 0, 7, 42, 58, acquireLua, 41, 16, sharedTokens, 0, 3, permitsModule, 175, 3, acquireLua, 57, 1, permitsModule, 89, 6, 110, 27, 178, 33, acquireLua, 58, 7, sharedLine, 140, 24, acquireLua, 65, 9]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -827,7 +827,7 @@ export type ExtendAnswer =
  * Cost: O(permits x log n).
  */
 export const extend: Operation<ExtendArguments, ExtendAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 41, 11, sharedClockSteps, 0, 3, permitsModule, 71, 30, 164, 6, 206, 5, extendLua, 4, 28]),
+  script: /* @__PURE__ */ linked('semaphore/extend', '4224bf1c761df59efbc47e5372e17b3fb59c255b', {}, extendParts, [{ locals: [1, 2, 3] }, extendLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, extendLua, 1, 3, permitsModule, 48, 11, sharedClockSteps, 0, 3, permitsModule, 59, 26, 106, 4, 89, 6, 88, 1, 95, 4, extendLua, 4, 28]),
   parts: extendParts,
   encode(args) {
     const encoded = new Array<Argument>(args.leases.length * 2)
@@ -867,7 +867,7 @@ export type InspectAnswer =
  * Cost: O(log n + 1,200).
  */
 export const inspect: Operation<InspectArguments, InspectAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 102, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
+  script: /* @__PURE__ */ linked('semaphore/inspect', '06a22edb1d7e1686d1f249aebb41aeffbfa72c03', { reads: true }, abandonParts, [{ locals: [1, 2, 3, 4] }, inspectLua, 0, 1, permitsModule, 0, 41, sharedClock, 0, 4, inspectLua, 1, 4, permitsModule, 110, 4, inspectLua, 5, 12, sharedTickets, 28, 12, inspectLua, 17, 20]),
   parts: abandonParts,
   encode(args) {
     return [
@@ -918,7 +918,7 @@ export type ReleaseAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const release: Operation<ReleaseArguments, ReleaseAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/release', 'b960c58a84eff7eb671bf8c5e6407008e78e858e', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 102, 20, 41, 30, 97, 1, sharedClockSteps, 0, 3, permitsModule, 71, 9, 98, 1, 80, 17, 99, 3, sharedLine, 0, 6, permitsModule, 122, 7, releaseLua, 10, 1, permitsModule, 136, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, sharedLine, 46, 14, permitsModule, 155, 6, sharedMessages, 57, 3, sharedLine, 60, 38, 130, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 124, 6, permitsModule, 164, 39, serveModule, 7, 87, sharedLine, 98, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 143, 1, sharedClockSteps, 0, 3, permitsModule, 71, 22, 144, 7, 93, 4, 151, 4, releaseLua, 21, 3]),
+  script: /* @__PURE__ */ linked('semaphore/release', 'b960c58a84eff7eb671bf8c5e6407008e78e858e', {}, abandonParts, [{ locals: [1, 3] }, releaseLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, releaseLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 110, 20, 48, 11, 142, 19, 106, 1, sharedClockSteps, 0, 3, permitsModule, 59, 9, 107, 1, 68, 17, 108, 2, 161, 1, sharedLine, 0, 6, permitsModule, 162, 7, releaseLua, 10, 1, permitsModule, 130, 7, releaseLua, 11, 6, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 59, 26, sharedLine, 37, 14, permitsModule, 169, 6, sharedMessages, 57, 3, sharedLine, 51, 44, sharedTokens, 0, 3, permitsModule, 175, 3, sharedLine, 95, 6, permitsModule, 89, 6, 178, 33, serveModule, 7, 87, sharedLine, 101, 4, serveModule, 94, 6, releaseLua, 17, 4, permitsModule, 211, 1, sharedClockSteps, 0, 3, permitsModule, 59, 22, 212, 7, 81, 4, 219, 4, releaseLua, 21, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -967,7 +967,7 @@ export type ResizeAnswer =
  * Cost: O(log n), a look at 1,000 tickets, and as `release`.
  */
 export const resize: Operation<ResizeArguments, ResizeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/resize', '8bfdcb5bf882b604575a956a4339c6ab98feaa68', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 80, 13, sharedClockSteps, 0, 3, permitsModule, 71, 9, 93, 4, resizeLua, 10, 1, permitsModule, 41, 30, 97, 25, sharedLine, 0, 6, permitsModule, 122, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 19, 37, 20, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 15, 31, serveModule, 4, 3, permitsModule, 102, 20, sharedLine, 46, 14, permitsModule, 155, 6, sharedMessages, 57, 3, sharedLine, 60, 38, 130, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 124, 6, permitsModule, 164, 6, 136, 7, 170, 33, serveModule, 7, 87, sharedLine, 98, 4, serveModule, 94, 6, resizeLua, 21, 4]),
+  script: /* @__PURE__ */ linked('semaphore/resize', '8bfdcb5bf882b604575a956a4339c6ab98feaa68', {}, abandonParts, [{ locals: [1, 2] }, resizeLua, 0, 5, permitsModule, 0, 41, sharedClock, 0, 4, resizeLua, 5, 5, { table: [1, 2, 3, 4] }, permitsModule, 68, 13, sharedClockSteps, 0, 3, permitsModule, 59, 9, 81, 4, resizeLua, 10, 1, permitsModule, 48, 11, 142, 19, 106, 4, 161, 1, 110, 20, sharedLine, 0, 6, permitsModule, 162, 7, resizeLua, 11, 3, sharedTickets, 28, 12, sharedMessages, 0, 19, 37, 20, resizeLua, 14, 7, serveModule, 0, 4, sharedLine, 6, 31, serveModule, 4, 3, permitsModule, 110, 20, sharedLine, 37, 14, permitsModule, 169, 6, sharedMessages, 57, 3, sharedLine, 51, 44, sharedTokens, 0, 3, permitsModule, 175, 3, sharedLine, 95, 6, permitsModule, 89, 6, 130, 7, 178, 33, serveModule, 7, 87, sharedLine, 101, 4, serveModule, 94, 6, resizeLua, 21, 4]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([
@@ -1012,7 +1012,7 @@ export type ServeAnswer =
  * Cost: O(log n), at most 100 grants, and at most 1,000 removals of permits that have ended and 500 of dead waiters.
  */
 export const serve: Operation<ServeArguments, ServeAnswer> = {
-  script: /* @__PURE__ */ linked('semaphore/serve', '03863c6ca4a8dac313a9d427c72233bb05971025', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 41, 30, sharedClockSteps, 0, 3, permitsModule, 71, 51, sharedLine, 0, 6, permitsModule, 122, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 15, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 71, 26, 102, 20, sharedLine, 46, 14, permitsModule, 155, 6, sharedMessages, 57, 3, sharedLine, 60, 38, 130, 6, sharedTokens, 0, 3, permitsModule, 161, 3, sharedLine, 124, 6, permitsModule, 164, 6, 136, 7, 170, 33, serveModule, 7, 87, sharedLine, 98, 4, serveModule, 94, 6, serveLua, 10, 3, sharedClockSteps, 0, 3, permitsModule, 71, 30, serveLua, 13, 3]),
+  script: /* @__PURE__ */ linked('semaphore/serve', '03863c6ca4a8dac313a9d427c72233bb05971025', {}, abandonParts, [{ locals: [1] }, serveLua, 0, 4, permitsModule, 0, 41, sharedClock, 0, 4, serveLua, 4, 1, { table: [1, 2, 3, 4] }, permitsModule, 48, 11, 142, 19, sharedClockSteps, 0, 3, permitsModule, 59, 26, 106, 4, 161, 1, 110, 20, sharedLine, 0, 6, permitsModule, 162, 7, serveLua, 5, 5, serveModule, 0, 4, sharedMessages, 0, 3, sharedTickets, 28, 12, sharedMessages, 3, 16, 37, 20, sharedLine, 6, 31, serveModule, 4, 3, sharedClockSteps, 0, 3, permitsModule, 59, 26, 110, 20, sharedLine, 37, 14, permitsModule, 169, 6, sharedMessages, 57, 3, sharedLine, 51, 44, sharedTokens, 0, 3, permitsModule, 175, 3, sharedLine, 95, 6, permitsModule, 89, 6, 130, 7, 178, 33, serveModule, 7, 87, sharedLine, 101, 4, serveModule, 94, 6, serveLua, 10, 3, sharedClockSteps, 0, 3, permitsModule, 59, 26, 106, 4, serveLua, 13, 3]),
   parts: abandonParts,
   encode(args) {
     return withoutDefaults([

@@ -49,18 +49,18 @@ return redis.error_reply('LAYOUT '..b)
 end
 return nil
 end` }
-export const sharedBudget: LuaText = { file: 'lua/shared/budget', taken: [17, 3, 7, 3, -9, 4, -13, 3], text: `local function is_left(a)
-return a.elements>0 and a.bytes>0
+export const sharedBudget: LuaText = { file: 'lua/shared/budget', taken: [12, 3, 2, 3, 1, 4, 2, 3], text: `local function budget_of(a,b)
+return{elements=a,bytes=4194304+(b or 0)}
 end
-local function at_once(a)
-return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
+local function is_left(a)
+return a.elements>0 and a.bytes>0
 end
 local function spend(a,b,c)
 a.elements=a.elements-b
 a.bytes=a.bytes-c
 end
-local function budget_of(a,b)
-return{elements=a,bytes=4194304+(b or 0)}
+local function at_once(a)
+return math.min(a.elements,math.max(1,math.floor(a.bytes/16384)))
 end` }
 export const sharedCalls: LuaText = { file: 'lua/shared/calls', taken: [23, 8, -14, 3, 11, 4, 17, 2, -41, 3, 38, 1, -16, 6, 1, 5, 4, 3], text: `local function recall(a,b)
 if not a then
@@ -161,20 +161,11 @@ if redis.call('PTTL',a)<b then
 redis.call('PEXPIRE',a,string.format('%.0f',b+600000))
 end
 end` }
-export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [228, 6, -109, 9, 57, 16, 3, 15, -194, 11, 1, 3, 113, 14, 1, 3, 2, 7, -50, 10, -136, 4, 11, 4, 34, 13, 3, 9, -39, 6, -38, 6, 34, 4, 43, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
+export const sharedLine: LuaText = { file: 'lua/shared/line', taken: [228, 6, -43, 16, 3, 15, -194, 11, 1, 3, 113, 14, 1, 3, 2, 7, -50, 10, -136, 4, 3, 6, 26, 6, -30, 4, 96, 9, -71, 13, 3, 9, -31, 4, 43, 6, 1, 8, -24, 6, 18, 4], text: `local function note_late(a,b,c,d)
 if b~=''and d-math.floor(c/1000)<=1000 then
 a.late=a.late or{}
 a.late[string.match(b,'^[^.]*')]=true
 end
-end
-local function keep_place(a,b)
-local c,d=format_ticket(b),other_text(b)
-local e=redis.call('ZSCORE',a,d)
-if e then
-redis.call('ZREM',a,d)
-redis.call('ZADD',a,'NX',e,c)
-end
-return c
 end
 local function remove_and_call(a,b,c)
 local d,e={},{}
@@ -259,9 +250,30 @@ local function has_just_asked(a,b)
 local c=string.match(b.id,'@(%d+)$')
 return c and math.abs(a.now_ms-c)<=250
 end
+local function offered_ms(a,b,c)
+if c and has_just_asked(a,b)then
+return b.lease_ms
+end
+return math.min(b.lease_ms,a.claim_ms)
+end
+local function try_to_drop(a,b)
+if not b.how.may_drop then
+redis.call('ZREM',a,'')
+b.how.may_drop=true
+end
+end
 local function first_ticket(a)
 local b=redis.call('ZRANGE',a,'0','0')[1]
 return b and parse_ticket(b)or nil
+end
+local function keep_place(a,b)
+local c,d=format_ticket(b),other_text(b)
+local e=redis.call('ZSCORE',a,d)
+if e then
+redis.call('ZREM',a,d)
+redis.call('ZADD',a,'NX',e,c)
+end
+return c
 end
 local function call_first(a,b,c)
 for d=1,500 do
@@ -284,18 +296,6 @@ return true
 end
 redis.call('ZREM',a,c.text)
 return call_first(a,b,d)
-end
-local function try_to_drop(a,b)
-if not b.how.may_drop then
-redis.call('ZREM',a,'')
-b.how.may_drop=true
-end
-end
-local function offered_ms(a,b,c)
-if c and has_just_asked(a,b)then
-return b.lease_ms
-end
-return math.min(b.lease_ms,a.claim_ms)
 end
 local function put_back(a,b)
 redis.pcall('ZADD',a,'NX',b.number,b.text)

@@ -180,10 +180,10 @@ export class Lock extends LockAccess {
    * instance is notified at once, any other at its next extension. Resolves to false when the lock did not exist.
    */
   async clear(): Promise<boolean> {
-    const trace: Trace = {}
-    const { channel, sharded } = await learnNotifyChannel(this.unit, trace)
+    const first: Trace = {}
+    const { channel, sharded } = await learnNotifyChannel(this.unit, first)
     const { keeper } = this.unit.runtime
-    const clearIt = () => this.unit.run(clear, { channel, sharded }, trace)
+    const clearIt = (trace: Trace) => this.unit.run(clear, { channel, sharded }, Object.assign(trace, first))
     const { existed } = await keeper.clearing(this.unit.beginning, clearIt)
     return existed
   }

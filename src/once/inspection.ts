@@ -1,3 +1,4 @@
+import type { Trace } from '../runtime/calls/runner.ts'
 import { clear, get, inspect } from '../generated/once.ts'
 import { decodeResult, type OnceSource, unitOf } from './source.ts'
 
@@ -60,7 +61,7 @@ export async function inspectKey<Result>(source: OnceSource<Result>, key: string
 /** False when the key was unknown. An attempt of this process is lost at once. */
 export async function clearKey<Result>(source: OnceSource<Result>, key: string): Promise<boolean> {
   const unit = unitOf(source, key)
-  const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
+  const clearIt = (trace: Trace) => unit.run(clear, { channel: unit.channel, sharded: unit.sharded }, trace)
   const { existed } = await source.runtime.keeper.clearing(unit.beginning, clearIt)
   return existed
 }

@@ -145,10 +145,10 @@ export class Semaphore {
    * at once, others at their next extension. Resolves to false when the semaphore did not exist.
    */
   async clear(): Promise<boolean> {
-    const trace: Trace = {}
-    const { channel, sharded } = await learnNotifyChannel(this.#unit, trace)
+    const first: Trace = {}
+    const { channel, sharded } = await learnNotifyChannel(this.#unit, first)
     const { keeper } = this.#unit.runtime
-    const clearIt = () => this.#unit.run(clear, { channel, sharded }, trace)
+    const clearIt = (trace: Trace) => this.#unit.run(clear, { channel, sharded }, Object.assign(trace, first))
     const { existed } = await keeper.clearing(this.#unit.beginning, clearIt)
     return existed
   }

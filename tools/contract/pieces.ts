@@ -101,21 +101,19 @@ function nameOf({ file, line, text }: PlacedLine): string {
 }
 
 /**
- * For each file first the lines of the script whose lines most others have, too: what many have stands together, and
- * they take it in few pieces.
+ * For each file first what most scripts have of it, in the same way: it stands together, and they take it in few pieces.
  */
 function byTakers(scripts: readonly (readonly PlacedLine[])[]): PlacedLine[] {
-  const takers = new Map<string, number>()
-  for (const name of scripts.flat().map(nameOf)) takers.set(name, (takers.get(name) ?? 0) + 1)
   const files = [...new Set(scripts.flat().map(({ file }) => file))]
   return files.flatMap((file) => {
-    const parts = scripts.map((lines) => lines.filter((line) => line.file === file))
-    const weight = (part: readonly PlacedLine[]): number =>
-      part.reduce((sum, line) => sum + (takers.get(nameOf(line)) ?? 0), 0)
-    return parts
-      .map((part) => ({ part, weight: weight(part) }))
-      .toSorted((one, next) => next.weight - one.weight)
-      .flatMap(({ part }) => part)
+    const takers = new Map<string, { part: readonly PlacedLine[]; lines: number }>()
+    for (const lines of scripts) {
+      const part = lines.filter((line) => line.file === file)
+      const name = part.map(nameOf).join('\n')
+      const known = takers.get(name)?.lines ?? 0
+      takers.set(name, { part, lines: known + part.length })
+    }
+    return [...takers.values()].toSorted((one, next) => next.lines - one.lines).flatMap(({ part }) => part)
   })
 }
 

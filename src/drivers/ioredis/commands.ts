@@ -59,6 +59,8 @@ const WALL_GRACE_MS = 30_000
 interface Kept {
   readonly sending: unknown
   isWritten(): boolean
+  /** The client will send it again. */
+  keep(): void
 }
 
 /**
@@ -84,16 +86,22 @@ function sendOrKeep(command: Command, fate: Fate | undefined, send: () => unknow
   }
   const sending = send()
   isKept = !isWritten
-  return { sending, isWritten: () => isWritten }
+  const keep = (): void => {
+    isKept = true
+  }
+  return { sending, isWritten: () => isWritten, keep }
 }
 
 /** A cluster would send a command again whose connection is lost, also one that has been written. */
 function sendInCluster(cluster: Cluster, command: Command, fate: Fate | undefined): unknown {
   const { reject } = command
-  const { sending, isWritten } = sendOrKeep(command, fate, () => cluster.sendCommand(command))
+  const { sending, isWritten, keep } = sendOrKeep(command, fate, () => cluster.sendCommand(command))
   // Redirections and errors of the server: the command did not happen.
   const { reject: sendAgain } = command
-  command.reject = (error) => (isWritten() && isClosed(error) ? reject : sendAgain).call(command, error)
+  command.reject = (error) => {
+    keep()
+    ;(isWritten() && isClosed(error) ? reject : sendAgain).call(command, error)
+  }
   return sending
 }
 

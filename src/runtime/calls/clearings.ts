@@ -5,6 +5,7 @@
 // has nearly always run before the clear.
 
 import { didNotHappen } from '../errors/outage.ts'
+import type { Trace } from './run.ts'
 
 /** The server reports forgotten deletions, as it does to other instances. */
 const MOST_KNOWN = 1000
@@ -32,11 +33,15 @@ export class Clearings {
   }
 
   /** Runs the deletion of a unit; everything requested of it before is then over. Rejects as `clear` does. */
-  async run<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
+  async run<Answer>(beginning: string, clear: (trace: Trace) => Promise<Answer>): Promise<Answer> {
     const sentAt = performance.now()
-    const over = (): void => this.#note(beginning, { sentAt, answeredAt: performance.now() })
+    const trace: Trace = {}
+    const over = (): void => {
+      const answeredAt = this.#isStrict || trace.sentAgain === true ? performance.now() : sentAt
+      this.#note(beginning, { sentAt, answeredAt })
+    }
     try {
-      const answer = await clear()
+      const answer = await clear(trace)
       over()
       return answer
     } catch (error) {

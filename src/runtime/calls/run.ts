@@ -37,6 +37,8 @@ const LONGEST_REPEATED_MS = 540_000
 
 /** How one call runs, and what happened to it. */
 export interface Trace {
+  /** It was sent more than once, for whatever reason: calls of after its beginning may have run before it. */
+  sentAgain?: boolean
   /** True when the call was repeated although it may have run: its answer may be that of the second run. */
   repeated?: boolean
   /** The deadline, by `performance.now()`; default: the deadline of calls. */
@@ -102,6 +104,7 @@ export class Run<A, R> implements Due, DueCall {
   /** The number of answers when it began to wait. */
   #answersBefore = 0
   #underWay = false
+  #wasAsked = false
   #maybe = false
   #misread = false
   #done = false
@@ -145,7 +148,10 @@ export class Run<A, R> implements Due, DueCall {
   ask(): void {
     this.#waitsForRoom = false
     this.#underWay = true
-    if (this.#maybe) this.#settle.trace.repeated = true
+    const { trace } = this.#settle
+    if (this.#maybe) trace.repeated = true
+    if (this.#wasAsked) trace.sentAgain = true
+    this.#wasAsked = true
     this.#runs.driver.run(this.#call).then(
       (reply) => this.#answered(reply),
       (error: unknown) => this.#failed(error),

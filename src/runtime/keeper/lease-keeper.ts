@@ -13,6 +13,7 @@
 import { LinkedList, type ListPlace } from '../../linked-list.ts'
 import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
+import type { Trace } from '../calls/run.ts'
 import { type Extendable, extendTogether } from './extend-together.ts'
 import { lookForSuspension, suspendedMs } from '../time/suspended.ts'
 import { didNotHappen } from '../errors/outage.ts'
@@ -111,7 +112,7 @@ export class LeaseKeeper {
   }
 
   /** Runs the deletion of a unit: leases on it that were requested by now are lost. Rejects as `clear` does. */
-  async clearing<Answer>(beginning: string, clear: () => Promise<Answer>): Promise<Answer> {
+  async clearing<Answer>(beginning: string, clear: (trace: Trace) => Promise<Answer>): Promise<Answer> {
     const leases = this.#leasesOn(beginning)
     const answer = await this.#clearings.run(beginning, clear).catch((error: unknown) => {
       if (!didNotHappen(error)) for (const lease of this.#leasesOn(beginning)) lease.doubt()
@@ -120,7 +121,7 @@ export class LeaseKeeper {
     for (const lease of leases) lease.noteEnded()
     for (const lease of this.#leasesOn(beginning)) {
       if (this.#clearings.since(beginning, lease.askedAt)) void lease.giveBackWithin(0)
-      else lease.doubt()
+      else if (this.#clearings.mayBeSince(beginning, lease.askedAt)) lease.doubt()
     }
     return answer
   }

@@ -23,6 +23,7 @@ type Open<Opened> = () => Promise<Opened>
 export class Reopening {
   #pauseMs = FIRST_PAUSE_MS
   #againAt = -Infinity
+  #refusedAt = -Infinity
 
   /** True for one caller after each pause. */
   isDue(): boolean {
@@ -32,9 +33,12 @@ export class Reopening {
     return true
   }
 
-  refused(): void {
+  /** `begunAt`: waiters share subscriptions, and so their refusals. */
+  refused(begunAt: number): void {
+    if (begunAt < this.#refusedAt) return
+    this.#refusedAt = performance.now()
     // Many processes may have been refused at once.
-    this.#againAt = performance.now() + this.#pauseMs * (0.5 + Math.random())
+    this.#againAt = this.#refusedAt + Math.min(this.#pauseMs * (0.5 + Math.random()), LONGEST_PAUSE_MS)
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
   }
 
@@ -73,11 +77,12 @@ class LateOpening<Opened extends { close(): unknown }> implements Opening<Opened
   /** Does not reject. */
   #begin(): Promise<unknown> {
     this.#wasRefused = false
+    const begunAt = performance.now()
     return this.#open().then(
       (opened) => this.#come(opened),
       () => {
         this.#wasRefused = true
-        this.#reopening.refused()
+        this.#reopening.refused(begunAt)
       },
     )
   }
