@@ -139,6 +139,21 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
     }
   })
 
+  // Partitions are agreed on first: without that answer none is cleared.
+  test.skipIf(/of a partition/.test(what))(
+    'is lost when the clear has no answer: it may have happened',
+    async () => {
+      const { redis, name, loseAnswers } = await scene()
+      const held = await kind.take(redis, name)
+      loseAnswers(true)
+
+      await expect(kind.clear(redis, name)).rejects.toMatchObject({ code: 'ambiguous' })
+
+      expect(held.remainingMs).toBe(0)
+      expect(() => held.assertHeld()).toThrow(LeaseLostError)
+    },
+  )
+
   test('is held as before when the clear failed', async () => {
     const { redis, name, forbid } = await scene()
     const held = await kind.take(redis, name)
