@@ -62,6 +62,8 @@ describe('a cluster', async () => {
     const nowhere = await freePort()
     for (const proxy of proxies) proxy.leadTo(nowhere)
     for (const proxy of proxies) proxy.resetAll()
+    // What is written before the reset is read may happen.
+    await sleep(20)
     const runs: Promise<boolean>[] = []
     for (let n = 0; n < 20; n += 1) {
       runs.push(
