@@ -143,10 +143,10 @@ test('a queue in partitions is no dependency and gets no follow-up, also one tha
   await call('POST', '/store/jobs', job)
   await call('DELETE', '/store', undefined, other)
   await call('POST', '/store/jobs?partitions=2', job, other)
-  await call('POST', '/work/jobs', { ...job, id: 'w' })
-  const { token } = (await call('POST', '/work/claims', {})).json.jobs[0]
+  await call('POST', '/chores/jobs', { ...job, id: 'w' })
+  const { token } = (await call('POST', '/chores/claims', {})).json.jobs[0]
   const next = { ...job, queue: 'store' }
-  const answer = await call('POST', `/work/jobs/w/claims/${token}/ack-and-enqueue`, { next })
+  const answer = await call('POST', `/chores/jobs/w/claims/${token}/ack-and-enqueue`, { next })
 
   expect([answer.status, answer.json.argument]).toEqual([400, 'next.queue'])
 })
