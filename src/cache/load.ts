@@ -379,9 +379,9 @@ class ElectedLoad<Value> {
 export function loadLeasesOf(runtime: Runtime): LeaseKind {
   return {
     name: 'cache',
-    async extend(leases) {
+    async extend(leases, trace) {
       const keys = leases.map(({ beginning }) => `${beginning}load`)
-      const answer = await runtime.runner.run(extend, keys, { leases })
+      const answer = await runtime.runner.run(extend, keys, { leases }, trace)
       return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }

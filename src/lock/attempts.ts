@@ -176,9 +176,9 @@ async function serveAll(unit: Unit): Promise<void> {
 function exclusiveKind({ runtime }: Unit): LeaseKind {
   return {
     name: 'lock',
-    async extend(leases) {
+    async extend(leases, trace) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
-      const answer = await runtime.runner.run(extend, states, { leases })
+      const answer = await runtime.runner.run(extend, states, { leases }, trace)
       return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }
@@ -187,8 +187,8 @@ function exclusiveKind({ runtime }: Unit): LeaseKind {
 function sharedKind(unit: Unit): LeaseKind {
   return {
     name: `readers ${unit.beginning}`,
-    async extend(leases) {
-      const answer = await unit.run(extendShared, { leases })
+    async extend(leases, trace) {
+      const answer = await unit.run(extendShared, { leases }, trace)
       return { nowMs: answer.nowMs, endsAtMs: answer.leases }
     },
   }

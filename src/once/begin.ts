@@ -11,6 +11,7 @@ import type { Unit } from '../runtime/connection/unit.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './end.ts'
 import { checkFingerprint } from './fingerprint.ts'
+import { namedAttempt } from './named-attempts.ts'
 import { decodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface BeginOptions {
@@ -19,7 +20,10 @@ export interface BeginOptions {
    * fingerprint is a conflict. Default: none.
    */
   fingerprint?: string
-  /** The id of the attempt: a repeated `begin` with this id gets the same attempt. Default: a new id for each call. */
+  /**
+   * The id of the attempt: a repeated `begin` with this id gets the same attempt, in one instance the same object.
+   * Default: a new id for each call.
+   */
   id?: string
 }
 
@@ -107,7 +111,10 @@ export class Wish<Result> {
   async begin(): Promise<Begun<Result>> {
     const answer = await this.ask()
     if (answer.status !== 'started') return answer
-    const attempt = new Attempt(this.#source, this.#terms.key, this.#guarded(answer.grant))
+    const { key, isOwn } = this.#terms
+    const attempt = isOwn
+      ? new Attempt(this.#source, key, this.#guarded(answer.grant))
+      : namedAttempt(this.#source, key, answer.grant)
     // The attempt arrived while the instance closes, and has already been released.
     if (this.#source.runtime.runner.closed) throw closed()
     return { status: 'started', attempt }

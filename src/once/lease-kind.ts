@@ -9,9 +9,9 @@ import { toRefusals } from '../runtime/calls/script-errors.ts'
 export function kindOf(runtime: Runtime): LeaseKind {
   return {
     name: 'once',
-    async extend(leases) {
+    async extend(leases, trace) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
-      const answer = await runtime.runner.run(extend, states, { leases })
+      const answer = await runtime.runner.run(extend, states, { leases }, trace)
       return { nowMs: answer.nowMs, endsAtMs: answer.leases, refused: toRefusals(answer.refused, extend) }
     },
   }

@@ -24,8 +24,8 @@ export class Permits {
     this.#unit = unit
     this.kind = {
       name: `semaphore ${unit.beginning}`,
-      async extend(leases) {
-        const { nowMs, permits } = await unit.run(extend, { leases })
+      async extend(leases, trace) {
+        const { nowMs, permits } = await unit.run(extend, { leases }, trace)
         return { nowMs, endsAtMs: permits }
       },
     }

@@ -191,7 +191,10 @@ describe.each(Object.entries(HANDS))('%s', (_, kind) => {
   })
 })
 
-type Queues = (redis: Perilune, name: string) => Pick<Queue, 'enqueue' | 'work' | 'clear'>
+type Queues = (
+  redis: Perilune,
+  name: string,
+) => Pick<Queue, 'enqueue' | 'work' | 'clear'> & { inspect(): Promise<{ readonly idle: number }> }
 
 const queues: [string, Queues][] = [
   ['of a queue', (redis, name) => redis.queue(name)],
@@ -221,3 +224,54 @@ test.each(queues)(
     expect(job.isClaimed).toBe(false)
   },
 )
+
+test.each(queues)(
+  'a job %s whose letter comes after the answer to the clear is not begun',
+  async (_, queueOf) => {
+    const { redis, other, name } = await scene()
+    const letters = holdLetters(redis)
+    const begun: unknown[] = []
+    const worker = queueOf(redis, name).work((job: ClaimedJob) => void begun.push(job.payload), {
+      lease: '1m',
+    })
+    const theirs = queueOf(other, name)
+    await expect.poll(async () => (await theirs.inspect()).idle).toBeGreaterThan(0)
+    await expect.poll(async () => (await theirs.inspect()).idle).toBe(letters.heard)
+    await theirs.enqueue('mail', 'before')
+    await expect.poll(() => letters.held).toBe(1)
+
+    await queueOf(redis, name).clear()
+    letters.release()
+    await theirs.enqueue('mail', 'after')
+
+    await expect.poll(() => begun).toEqual(['after'])
+    await worker.close()
+    expect(begun).toEqual(['after'])
+  },
+)
+
+interface HeldLetters {
+  readonly heard: number
+  readonly held: number
+  release(): void
+}
+
+/** Letters of this instance arrive once they are released. */
+function holdLetters({ runtime: { mailbox } }: Perilune): HeldLetters {
+  const letters = { heard: 0, held: 0, release: (): void => undefined }
+  const released = new Promise<void>((resolve) => (letters.release = resolve))
+  const expectLetters = mailbox.expect.bind(mailbox)
+  mailbox.expect = async (...args) => {
+    const post = await expectLetters(...args)
+    const next = post.next.bind(post)
+    post.next = async (...terms) => {
+      const letter = await next(...terms)
+      letters.held += 1
+      await released
+      return letter
+    }
+    letters.heard += 1
+    return post
+  }
+  return letters
+}

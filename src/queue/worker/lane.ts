@@ -27,7 +27,7 @@ import { type Retried, Settler } from '../claims/settler.ts'
 import { CALL } from '../jobs/job-options.ts'
 import type { Leased, LossReason, Note } from '../jobs/attempt.ts'
 import type { QueueSource } from '../source/source.ts'
-import { Letters } from './letters.ts'
+import { LETTER_MS, Letters } from './letters.ts'
 
 /** The worker, as its lanes see it. */
 export interface LaneOwner {
@@ -56,8 +56,6 @@ const MOST_A_CALL = 200
  * From so many acks on they are split over two calls: the server processes one while this process handles the other.
  */
 const WORTH_TWO_CALLS = 32
-// A letter that was sent has arrived within this time.
-const LETTER_MS = 1000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5000
 
@@ -111,6 +109,7 @@ export class WorkerLane implements Settling {
       leaseMs,
       onError,
       onLetter: (handed) => this.#read(handed),
+      isClaimed: (job) => this.#settler.isClaimed(job, leaseMs),
       onHeard: () => this.#heard(),
     })
   }

@@ -16,6 +16,7 @@ test('a subscription that is confirmed after the letters were closed is closed',
   const letters = new Letters({ unit } as unknown as QueueSource, {
     leaseMs: 1000,
     onLetter: () => undefined,
+    isClaimed: () => Promise.resolve(true),
     onHeard: () => undefined,
     onError: () => undefined,
   })

@@ -17,6 +17,9 @@ const RECHECKS = { heardMs: 10_000, unheardMs: 500 }
 const FIRST_RETRY_MS = 1000
 const LAST_RETRY_MS = 10_000
 
+/** A letter that was sent has arrived within this time. */
+export const LETTER_MS = 1000
+
 /** A job that was handed off by letter. */
 interface HandedJob {
   readonly job: DeliveredJob
@@ -29,6 +32,8 @@ export interface LetterTerms {
   readonly leaseMs: number
   /** There may be jobs: a letter arrived, or one may have been missed. `handed` is null without a job to take now. */
   onLetter(handed: Exchanged | null): void
+  /** Whether the server still knows this claim. Rejects when it does not answer. */
+  isClaimed(job: DeliveredJob): Promise<boolean>
   /** Letters arrive from now on. */
   onHeard(): void
   onError(error: unknown): void
@@ -99,7 +104,10 @@ export class Letters {
       try {
         const post = await this.#open()
         const letter = await post.next(RECHECKS.heardMs * 10, signal)
-        if (letter !== null) this.#terms.onLetter(letter === 'missed' ? null : this.#read(letter))
+        if (letter === null) continue
+        const handed = letter === 'missed' ? null : this.#read(letter)
+        const isKnown = handed === null || !this.#mayBeCleared || (await this.#isClaimed(handed))
+        this.#terms.onLetter(isKnown ? handed : null)
       } catch (error) {
         if (signal.aborted) return
         this.#post = null
@@ -107,6 +115,20 @@ export class Letters {
         await pause(this.#backoff.next(), signal).catch(() => undefined)
       }
     }
+  }
+
+  /** A letter of before a deletion by this instance may come after the answer to it, on another connection. */
+  get #mayBeCleared(): boolean {
+    const { runtime, beginning } = this.#source.unit
+    return runtime.clearings.endedWithin(beginning, LETTER_MS)
+  }
+
+  /** Without an answer the job is left to its lease. */
+  #isClaimed({ jobs: [job] }: Exchanged): Promise<boolean> {
+    return this.#terms.isClaimed(job as DeliveredJob).catch((error: unknown) => {
+      this.#terms.onError(error)
+      return false
+    })
   }
 
   #read(letter: Letter): Exchanged | null {
@@ -143,7 +165,7 @@ function toExchanged(handed: HandedJob, clock: Clock, leaseMs: number): Exchange
   const { job, endsAtMs, receivedAt } = handed
   const { nowMs, askedAt } = clock
   // If the server's clock was set forward since, the lease must not seem longer than it is.
-  const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs))
+  const end = new End(Math.min(endOf(handed, clock), receivedAt + leaseMs), receivedAt)
   const answer = { nowMs, askedAt, leaseMs, endsAtMs, end, waits: false, recheckMs: 0 }
   return { ...answer, jobs: [job], ...NOTHING_ELSE }
 }

@@ -66,6 +66,12 @@ export class Clearings {
     return times !== undefined && askedAt > times.sentAt && askedAt <= times.answeredAt
   }
 
+  /** True when this instance's deletion of the unit ended less than `ms` ago: news of before may still arrive. */
+  endedWithin(beginning: string, ms: number): boolean {
+    const times = this.#times.get(beginning)
+    return times !== undefined && performance.now() - times.answeredAt < ms
+  }
+
   /** Calls `look` after each deletion of the unit, until the returned function is called. */
   watch(beginning: string, look: () => void): () => void {
     const watchers = this.#watchers.get(beginning) ?? new Set()

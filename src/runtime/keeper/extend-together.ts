@@ -1,6 +1,7 @@
 // Extends leases of one structure and slot in one call; a lease that cannot be extended must not affect the others.
 
 import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
+import type { Trace } from '../calls/run.ts'
 import { DriverError, type PeriluneError } from '../errors/errors.ts'
 
 /** How the leases of one structure are extended. */
@@ -8,7 +9,7 @@ export interface LeaseKind {
   /** Leases in one slot whose kinds have the same name are extended in one call. */
   readonly name: string
   /** All of them share a slot. */
-  extend(leases: readonly ExtendedLease[]): Promise<ExtendedLeases>
+  extend(leases: readonly ExtendedLease[], trace?: Trace): Promise<ExtendedLeases>
 }
 
 export interface ExtendedLease {

@@ -56,11 +56,12 @@ export async function extendByToken(
   const { beginning } = unit
   const leaseMs = toLeaseMs(lease)
   const asked = { beginning, token: checkToken(token), leaseMs }
-  if (unit.runtime.server.info === null) await unit.learn()
+  const trace: Trace = {}
+  if (unit.runtime.server.info === null) await unit.learnFor(trace)
   const kept = unit.runtime.keeper.find({ kind, ...asked })
   const question = kept?.ask(leaseMs)
   try {
-    const { nowMs, endsAtMs, refused } = await kind.extend([asked])
+    const { nowMs, endsAtMs, refused } = await kind.extend([asked], trace)
     const problem = refused?.get(0)
     if (problem !== undefined) throw problem
     const [expiresAtMs = 0] = endsAtMs
