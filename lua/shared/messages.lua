@@ -9,8 +9,9 @@ local HOW = arguments({
   counted = 'flag', -- whether a channel without listeners means that its process is dead
 })
 
+-- A parsed ticket knows its process.
 local function process_of(ticket)
-  return string.match(ticket.id, '^[^.]*')
+  return ticket.process or string.match(ticket.id, '^[^.]*')
 end
 
 local function first_message(ticket, recheck_ms)

@@ -35,10 +35,12 @@ local function format_ticket(ticket)
 end
 
 local function parse_ticket(text)
-  local id, kind, lease_ms, listens, units, holder = string.match(text, '^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+  local id, process, kind, lease_ms, listens, units, holder =
+    string.match(text, '^(([^.]*)%S*) (%S) (%d+) (%d) (%d+) (.*)$')
   return {
     text = text,
     id = id,
+    process = process,
     kind = kind,
     lease_ms = tonumber(lease_ms),
     listens = tonumber(listens),

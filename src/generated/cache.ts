@@ -616,7 +616,7 @@ export type FailAnswer =
  * Cost: O(waiters).
  */
 export const fail: Operation<FailArguments, FailAnswer> = {
-  script: /* @__PURE__ */ linked('cache/fail', '387667f3203e33e15b17146a318eca3ebe036f3c', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 51, 3, failLua, 8, 1, loadModule, 35, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 45, 1, sharedClockSteps, 0, 3, loadModule, 46, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, failLua, 25, 6]),
+  script: /* @__PURE__ */ linked('cache/fail', '1fb8ed31fa7efdc6ccfe0eae543654802f4c422f', {}, failParts, [{ locals: [1] }, failLua, 0, 4, loadModule, 0, 35, failLua, 4, 4, loadModule, 51, 3, failLua, 8, 1, loadModule, 35, 3, failLua, 9, 1, sharedClock, 0, 4, failLua, 10, 3, sharedNumbers, 0, 7, failLua, 13, 11, loadModule, 45, 1, sharedClockSteps, 0, 3, loadModule, 46, 5, failLua, 24, 1, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, failLua, 25, 6]),
   parts: failParts,
   encode(args) {
     return [
@@ -834,7 +834,7 @@ export type SetAnswer =
  * Cost: O(value + waiters).
  */
 export const set: Operation<SetArguments, SetAnswer> = {
-  script: /* @__PURE__ */ linked('cache/set', '324d7b62c3f378723320912d4c584ac70a2a9522', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 45, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 49, 28, setLua, 27, 10, loadModule, 35, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
+  script: /* @__PURE__ */ linked('cache/set', '0319c26bc0ba6d61b3b728db67e9deaa716f0932', {}, electParts, [{ locals: [1, 2] }, setLua, 0, 9, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, setLua, 9, 1, sharedClock, 0, 4, setLua, 10, 2, sharedCalls, 0, 15, setLua, 12, 9, sharedNumbers, 0, 7, sharedCalls, 15, 6, sharedExpiry, 0, 18, sharedCalls, 21, 14, sharedClockSteps, 0, 3, loadModule, 45, 6, setLua, 21, 5, sharedTokens, 0, 3, setLua, 26, 1, valueModule, 49, 28, setLua, 27, 10, loadModule, 35, 10, setLua, 37, 11, messagesModule, 0, 1, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 1, 4, setLua, 48, 3, messagesModule, 5, 9, setLua, 51, 3]),
   parts: electParts,
   encode(args) {
     return [
@@ -912,7 +912,7 @@ export type StoreAnswer =
  * Cost: O(value + waiters).
  */
 export const store: Operation<StoreArguments, StoreAnswer> = {
-  script: /* @__PURE__ */ linked('cache/store', '6565d4e7bf77dcf2ae1557e63b780f2d33bcad20', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 35, 3, storeLua, 12, 6, loadModule, 51, 3, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 49, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
+  script: /* @__PURE__ */ linked('cache/store', '7edb04037958a379eeda6af52bff83f48653e98a', {}, electParts, [{ locals: [1, 2] }, storeLua, 0, 10, valueModule, 0, 46, loadModule, 0, 35, valueModule, 46, 3, storeLua, 10, 1, sharedClock, 0, 4, storeLua, 11, 1, loadModule, 35, 3, storeLua, 12, 6, loadModule, 51, 3, sharedMessages, 0, 3, 60, 2, 5, 2, 62, 4, 11, 1, 66, 1, 13, 1, 67, 1, 15, 2, 68, 1, 18, 1, 69, 1, 38, 3, 70, 4, 45, 1, 74, 1, 47, 1, 75, 1, 49, 1, 76, 2, 52, 2, 78, 1, 55, 2, messagesModule, 0, 5, loadModule, 54, 3, sharedNumbers, 0, 7, loadModule, 57, 4, storeLua, 18, 9, valueModule, 49, 28, storeLua, 27, 12, messagesModule, 5, 2, sharedNumbers, 0, 7, messagesModule, 7, 7, storeLua, 39, 2, sharedClockSteps, 0, 3, storeLua, 41, 4]),
   parts: electParts,
   encode(args) {
     return [

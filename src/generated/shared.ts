@@ -325,8 +325,8 @@ note_asked(a,c)
 end
 return d,f
 end` }
-export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [11, 3, 7, 16, 42, 18, -56, 13, 2, 7, -48, 3, 3, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, 6, 10], text: `local function process_of(a)
-return string.match(a.id,'^[^.]*')
+export const sharedMessages: LuaText = { file: 'lua/shared/messages', taken: [12, 3, 7, 16, 42, 18, -56, 13, 2, 7, -48, 3, 3, 2, 2, 4, 1, 1, 1, 1, 2, 1, 5, 1, 3, 4, 1, 1, 1, 1, 3, 2, 2, 1, 6, 10], text: `local function process_of(a)
+return a.process or string.match(a.id,'^[^.]*')
 end
 local function listens_here(a,b)
 if a.listens==0 or not b.counted then
@@ -457,7 +457,7 @@ local function place_of(a)
 local b=a~='0'and scanning_process()or''
 return b==''and a or a..'.'..b
 end` }
-export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 15, 7, -21, 12], text: `local function new_ticket(a,b,c,d,e,f)
+export const sharedTickets: LuaText = { file: 'lua/shared/tickets', taken: [13, 10, 1, 11, 17, 7, -23, 14], text: `local function new_ticket(a,b,c,d,e,f)
 return{
 id=a,
 kind=b,
@@ -486,15 +486,17 @@ a.listens=b
 return c
 end
 local function parse_ticket(a)
-local b,c,d,e,f,g=string.match(a,'^(%S+) (%S) (%d+) (%d) (%d+) (.*)$')
+local b,c,d,e,f,g,h=
+string.match(a,'^(([^.]*)%S*) (%S) (%d+) (%d) (%d+) (.*)$')
 return{
 text=a,
 id=b,
-kind=c,
-lease_ms=tonumber(d),
-listens=tonumber(e),
-units=tonumber(f),
-holder=g,
+process=c,
+kind=d,
+lease_ms=tonumber(e),
+listens=tonumber(f),
+units=tonumber(g),
+holder=h,
 }
 end` }
 export const sharedTokens: LuaText = { file: 'lua/shared/tokens', taken: [2, 3], text: `local function next_token(a,b)

@@ -5,7 +5,7 @@ import type { Attempt, Once } from 'perilune'
 import { expect, test } from 'vitest'
 import { setup } from '../../test/once-fixture.ts'
 
-const TIMES = { clock: 'real', lease: '30s' } as const
+const LEASE = { lease: '30s' } as const
 
 async function beginTwice(once: Once<string>): Promise<[Attempt<string>, Attempt<string>]> {
   return [await begin(once), await begin(once)]
@@ -26,7 +26,7 @@ const ENDS: readonly [string, (attempt: Attempt<string>, once: Once<string>) => 
 ]
 
 test.each(ENDS)('no caller believes in an attempt after %s', async (_name, end) => {
-  const { once, redis, name } = await setup<string>(TIMES)
+  const { once, redis, name } = await setup<string>({ clock: 'real', ...LEASE })
   const [first, second] = await beginTwice(once)
 
   await end(first, once)
@@ -35,13 +35,13 @@ test.each(ENDS)('no caller believes in an attempt after %s', async (_name, end) 
   while (performance.now() < until);
 
   expect([first.remainingMs, second.remainingMs]).toEqual([0, 0])
-  expect((await redis.once(name, TIMES).begin('a')).status).toBe('started')
+  expect((await redis.once(name, LEASE).begin('a')).status).toBe('started')
 })
 
 test('another handle of the instance gets the attempt, too', async () => {
-  const { once, redis, name } = await setup<string>(TIMES)
+  const { once, redis, name } = await setup<string>({ clock: 'real', ...LEASE })
   const first = await begin(once)
-  const second = await begin(redis.once<string>(name, { lease: '30s' }))
+  const second = await begin(redis.once<string>(name, LEASE))
 
   await first.complete('done')
 

@@ -191,10 +191,7 @@ describe.each(Object.entries(HANDS))('%s', (_, kind) => {
   })
 })
 
-type Queues = (
-  redis: Perilune,
-  name: string,
-) => Pick<Queue, 'enqueue' | 'work' | 'clear'> & { inspect(): Promise<{ readonly idle: number }> }
+type Queues = (redis: Perilune, name: string) => Pick<Queue, 'enqueue' | 'work' | 'clear'>
 
 const queues: [string, Queues][] = [
   ['of a queue', (redis, name) => redis.queue(name)],
@@ -225,40 +222,33 @@ test.each(queues)(
   },
 )
 
-test.each(queues)(
-  'a job %s whose letter comes after the answer to the clear is not begun',
-  async (_, queueOf) => {
-    const { redis, other, name } = await scene()
-    const letters = holdLetters(redis)
-    const begun: unknown[] = []
-    const worker = queueOf(redis, name).work((job: ClaimedJob) => void begun.push(job.payload), {
-      lease: '1m',
-    })
-    const theirs = queueOf(other, name)
-    await expect.poll(async () => (await theirs.inspect()).idle).toBeGreaterThan(0)
-    await expect.poll(async () => (await theirs.inspect()).idle).toBe(letters.heard)
-    await theirs.enqueue('mail', 'before')
-    await expect.poll(() => letters.held).toBe(1)
+test('a job whose letter comes after the answer to the clear is not begun', async () => {
+  const { redis, other, name } = await scene()
+  const letters = holdLetters(redis)
+  const begun: unknown[] = []
+  const worker = redis.queue(name).work((job) => void begun.push(job.payload), { lease: '1m' })
+  const theirs = other.queue(name)
+  await expect.poll(async () => (await theirs.inspect()).idle).toBe(1)
+  await theirs.enqueue('mail', 'before')
+  await expect.poll(() => letters.held).toBe(1)
 
-    await queueOf(redis, name).clear()
-    letters.release()
-    await theirs.enqueue('mail', 'after')
+  await redis.queue(name).clear()
+  letters.release()
+  await theirs.enqueue('mail', 'after')
 
-    await expect.poll(() => begun).toEqual(['after'])
-    await worker.close()
-    expect(begun).toEqual(['after'])
-  },
-)
+  await expect.poll(() => begun).toContain('after')
+  await worker.close()
+  expect(begun).toEqual(['after'])
+})
 
 interface HeldLetters {
-  readonly heard: number
   readonly held: number
   release(): void
 }
 
-/** Letters of this instance arrive once they are released. */
+/** Letters arrive at this instance once they are released. */
 function holdLetters({ runtime: { mailbox } }: Perilune): HeldLetters {
-  const letters = { heard: 0, held: 0, release: (): void => undefined }
+  const letters = { held: 0, release: (): void => undefined }
   const released = new Promise<void>((resolve) => (letters.release = resolve))
   const expectLetters = mailbox.expect.bind(mailbox)
   mailbox.expect = async (...args) => {
@@ -268,9 +258,8 @@ function holdLetters({ runtime: { mailbox } }: Perilune): HeldLetters {
       const letter = await next(...terms)
       letters.held += 1
       await released
-      return letter
+      return letter === null || letter === 'missed' ? letter : { ...letter, receivedAt: performance.now() }
     }
-    letters.heard += 1
     return post
   }
   return letters
