@@ -136,9 +136,9 @@ export class JobClaims {
     const channels = [...new Set(notifyChannels.map(({ channel }) => channel))]
     const longest = this.#sources.length === 1 ? Infinity : PATIENCE_MS
     const leftMs = Math.min(endsAt - performance.now(), longest)
-    const { node, runtime } = this.#first.unit
-    const { mailbox } = runtime
-    return openWithin(mailbox.reopeningAt(node), () => listenOn(channels, mailbox, id), leftMs, signal)
+    const { mailbox } = this.#first.unit.runtime
+    const reopening = mailbox.reopeningAt(...this.#sources.map(({ unit }) => unit.node))
+    return openWithin(reopening, () => listenOn(channels, mailbox, id), leftMs, signal)
   }
 
   /** Throws InvalidArgumentError. */

@@ -132,3 +132,11 @@ test('waiters for the same thing all get the error of a rejected subscription', 
   confirm.fails = false
   await expect(mailbox.expectShared('here', 'job 7')).resolves.toMatchObject({ isLast: true })
 })
+
+test('a refusal to waiters at several nodes counts for them alone', () => {
+  const { mailbox } = setup()
+
+  expect(mailbox.reopeningAt('a', 'b', 'a')).toBe(mailbox.reopeningAt('b', 'a'))
+  expect(mailbox.reopeningAt('a', 'b')).not.toBe(mailbox.reopeningAt('a'))
+  expect(mailbox.reopeningAt('a', 'a')).toBe(mailbox.reopeningAt('a'))
+})

@@ -39,10 +39,14 @@ export class Mailbox {
     this.#driver = driver
   }
 
-  /** Of all waiters whose subscriptions are at this node of a cluster; '' where it is unknown, or the only one. */
-  reopeningAt(node: string): Reopening {
-    const known = this.#reopenings.get(node) ?? new Reopening()
-    this.#reopenings.set(node, known)
+  /**
+   * Of all waiters whose subscriptions are at these nodes of a cluster; '' where a node is unknown, or the only one.
+   * Waiters at several nodes say nothing about one of them.
+   */
+  reopeningAt(...nodes: readonly string[]): Reopening {
+    const place = [...new Set(nodes)].toSorted().join(' ')
+    const known = this.#reopenings.get(place) ?? new Reopening()
+    this.#reopenings.set(place, known)
     return known
   }
 

@@ -50,8 +50,10 @@ export async function waitFor<Value>(
   const first = await lookUnlessAborted(look, { signal, giveBack })
   if (first.found || waitMs === 0) return first.value
   const endsAt = performance.now() + waitMs
-  const [name = ''] = [channel].flat()
-  const reopening = runtime.mailbox.reopeningAt(runtime.runner.driver.placeOf?.(name) ?? '')
+  const { mailbox, runner } = runtime
+  const reopening = mailbox.reopeningAt(
+    ...[channel].flat().map((each) => runner.driver.placeOf?.(each) ?? ''),
+  )
   const opening = await openWithin(reopening, () => runtime.wakes.watch(channel), waitMs, signal)
   const { deadlines } = runtime.runner
   try {
