@@ -84,6 +84,11 @@ export class Claim<Body> implements AsyncDisposable {
     return this.#state === 'held' ? this.#countdown.leftMs : 0
   }
 
+  /** @internal This instance may have cleared the feed since: only the server knows. */
+  get isInDoubt(): boolean {
+    return this.#countdown.isInDoubt
+  }
+
   /** Throws LeaseLostError unless the claim is held now; correct also after a suspension. */
   assertHeld(): void {
     if (this.remainingMs === 0) throw this.#byToken.lost()

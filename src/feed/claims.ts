@@ -148,6 +148,10 @@ export class FeedClaims<Body, Held extends Claim<Body>> {
     const lease = { token, leaseMs: request.leaseMs, remainingMs: expiresAtMs - nowMs, expiresAtMs, askedAt }
     const keepsUndecodable = areDeadLetters(source)
     const held = this.#holder.hold(source, { ...lease, ...found, keepsUndecodable })
+    if (held.isInDoubt) {
+      await held.giveBack().catch(() => undefined)
+      return this.#claimOf(source, request, { signal })
+    }
     if (found.undecodable.length > 0 && !keepsUndecodable) {
       const byToken = new ClaimByToken(source, token)
       await orGiveBack(byToken, byToken.deadLetter(found.undecodable, request.deadMs))

@@ -2,6 +2,7 @@
 // which src/runtime/partitions/agreement.ts checks. A feed without partitions has one unit and no count to check.
 
 import { agree, clear, disband, propose } from '../generated/feed.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { Unit } from '../runtime/connection/unit.ts'
 import { InvalidArgumentError } from '../runtime/errors/errors.ts'
@@ -73,10 +74,10 @@ export class Partitions<Body> {
 }
 
 async function clearUnit(unit: Unit): Promise<boolean> {
-  const { clearings } = unit.runtime
-  const clearIt = () => unit.run(clear, { channel: unit.channel, sharded: unit.sharded })
-  const clearAll = () => clearings.run(unit.beside('dead').beginning, clearIt)
-  const { existed } = await clearings.run(unit.beginning, clearAll)
+  const beginnings = [unit.beginning, unit.beside('dead').beginning]
+  const args = { channel: unit.channel, sharded: unit.sharded }
+  const clearBoth = (trace: Trace) => unit.run(clear, args, trace)
+  const { existed } = await unit.runtime.clearings.run(beginnings, clearBoth)
   return existed
 }
 

@@ -5,6 +5,7 @@ import type { Lease } from '../runtime/leases/lease.ts'
 import type { Trace } from '../runtime/calls/runner.ts'
 import { type Completed, completeAttempt, releaseAttempt, tryToRelease } from './end.ts'
 import { insisting } from './insist.ts'
+import { endOthers } from './other-objects.ts'
 import { kindOf } from './lease-kind.ts'
 import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
@@ -20,6 +21,8 @@ import { encodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
  */
 export class Attempt<Result> implements Lease {
   readonly key: string
+  /** Its caller chose the id: there may be other objects of this attempt, and other callers. */
+  readonly #isNamed: boolean
   readonly #source: OnceSource<Result>
   readonly #lease: KeptLease
   /** The call that ends the lease. False: the server no longer knows the attempt. */
@@ -28,8 +31,9 @@ export class Attempt<Result> implements Lease {
   #wasDone = false
   #completed: Completed | null = null
 
-  constructor(source: OnceSource<Result>, key: string, grant: Grant) {
+  constructor(source: OnceSource<Result>, key: string, grant: Grant, isNamed: boolean) {
     this.key = key
+    this.#isNamed = isNamed
     this.#source = source
     this.#end = (trace) => tryToRelease(source, key, grant.token, trace)
     this.#lease = new KeptLease(grant, this.#terms(), source.runtime.keeper)
@@ -127,16 +131,20 @@ export class Attempt<Result> implements Lease {
     // The script decides: a lapsed attempt may still be the newest.
     if (this.#lease.isLost) return complete()
     this.#end = () => complete().then(() => true)
-    await this.#lease.release()
+    await this.#ending(this.#lease.release())
     return this.#completed ?? complete()
   }
 
   /** Frees the key without a result. Throws LeaseLostError when another attempt has begun since. */
   async release(): Promise<void> {
     // As in `complete`: a lapsed attempt may still be the newest, and then the key still belongs to this request.
-    if (this.#lease.isLapsed) return releaseAttempt(this.#source, this.key, this.token)
+    if (this.#lease.isLapsed) return this.#ending(releaseAttempt(this.#source, this.key, this.token))
     this.#end = (trace) => tryToRelease(this.#source, this.key, this.token, trace)
-    return this.#lease.release()
+    return this.#ending(this.#lease.release())
+  }
+
+  #ending(ending: Promise<void>): Promise<void> {
+    return this.#isNamed ? endOthers(this.#lease, ending) : ending
   }
 
   /** @internal Like `release`, for work that failed; retried like `completeAnyway`. */
@@ -151,17 +159,18 @@ export class Attempt<Result> implements Lease {
 
   /**
    * Releases the attempt unless `complete` was called. After a failed `complete` it only stops the renewal, because
-   * no caller may be left to complete it.
+   * no caller may be left to complete it. A release that failed is repeated, unless the caller chose the id: a caller
+   * that has begun again with this id has the attempt.
    */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#wasDone) return this.releaseAnyway()
+    if (!this.#wasDone) return this.#isNamed ? this.release() : this.releaseAnyway()
     this.#lease.letGo()
   }
 
   #terms(): ConstructorParameters<typeof KeptLease>[1] {
     const { runtime, leaseMs, maxHoldMs } = this.#source
     return {
-      kind: kindOf(runtime),
+      kind: kindOf(runtime, this.#isNamed),
       unit: unitOf(this.#source, this.key),
       release: (_token, trace) => this.#end(trace),
       resource: resourceOf(this.#source, this.key),

@@ -11,7 +11,6 @@ import type { Unit } from '../runtime/connection/unit.ts'
 import { Attempt } from './attempt.ts'
 import { lost } from './end.ts'
 import { checkFingerprint } from './fingerprint.ts'
-import { namedAttempt } from './named-attempts.ts'
 import { decodeResult, resourceOf, type OnceSource, unitOf } from './source.ts'
 
 export interface BeginOptions {
@@ -21,8 +20,7 @@ export interface BeginOptions {
    */
   fingerprint?: string
   /**
-   * The id of the attempt: a repeated `begin` with this id gets the same attempt, in one instance the same object.
-   * Default: a new id for each call.
+   * The id of the attempt: a repeated `begin` with this id gets the same attempt. Default: a new id for each call.
    */
   id?: string
 }
@@ -112,9 +110,7 @@ export class Wish<Result> {
     const answer = await this.ask()
     if (answer.status !== 'started') return answer
     const { key, isOwn } = this.#terms
-    const attempt = isOwn
-      ? new Attempt(this.#source, key, this.#guarded(answer.grant))
-      : namedAttempt(this.#source, key, answer.grant)
+    const attempt = new Attempt(this.#source, key, this.#guarded(answer.grant), !isOwn)
     // The attempt arrived while the instance closes, and has already been released.
     if (this.#source.runtime.runner.closed) throw closed()
     return { status: 'started', attempt }

@@ -5,10 +5,11 @@ import type { LeaseKind } from '../runtime/keeper/lease-keeper.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { toRefusals } from '../runtime/calls/script-errors.ts'
 
-/** One kind for all keys, so that their attempts are extended together. */
-export function kindOf(runtime: Runtime): LeaseKind {
+/** One kind for all keys, so that their attempts are extended together. `isNamed`: their callers chose the id. */
+export function kindOf(runtime: Runtime, isNamed = false): LeaseKind {
   return {
     name: 'once',
+    hasOthers: isNamed,
     async extend(leases, trace) {
       const states = leases.map(({ beginning }) => `${beginning}state`)
       const answer = await runtime.runner.run(extend, states, { leases }, trace)

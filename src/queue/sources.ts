@@ -1,4 +1,5 @@
 import { agree, clear, disband, propose } from '../generated/queue.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
 import { type UnitIdentity, Unit } from '../runtime/connection/unit.ts'
 import { Agreement } from '../runtime/partitions/agreement.ts'
@@ -68,6 +69,7 @@ function placeOf(name: string): UnitIdentity {
 /** Resolves to false when there was nothing. */
 export async function clearSource({ unit }: QueueSource): Promise<boolean> {
   const notifyChannel = await learnNotifyChannel(unit)
-  const { existed } = await unit.runtime.clearings.run(unit.beginning, () => unit.run(clear, notifyChannel))
+  const clearIt = (trace: Trace) => unit.run(clear, notifyChannel, trace)
+  const { existed } = await unit.runtime.clearings.run([unit.beginning], clearIt)
   return existed
 }

@@ -1,7 +1,7 @@
 // Claims of jobs or messages that their own instance ends: it clears the queue or feed, or closes. Kept leases behave
 // the same way (lease-states.test.ts, src/runtime/connection/closing.test.ts).
 
-import { type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
+import { AmbiguousError, type ClaimedJob, LeaseLostError, type Perilune, type Queue } from 'perilune'
 import { describe, expect, test } from 'vitest'
 import { scene } from '../lease-fixture.ts'
 
@@ -9,6 +9,7 @@ interface Held {
   readonly remainingMs: number
   readonly signal?: AbortSignal
   assertHeld(): void
+  extend(): Promise<void>
   /** Reports to the server that it is done. */
   end(): Promise<unknown>
 }
@@ -122,6 +123,28 @@ describe.each(Object.entries({ ...HANDS, ...MESSAGES }))('%s', (what, kind) => {
 
       expect(held.remainingMs).toBe(0)
       expect(() => held.assertHeld()).toThrow(LeaseLostError)
+    },
+  )
+
+  // One answer of a partition may be of another one.
+  test.skipIf(SEVERAL.test(what)).each([false, true])(
+    'is kept when it was claimed after the clear, and before the answer to it (sent again: %s)',
+    async (sentAgain) => {
+      const { redis, name } = await scene()
+      await kind.take(redis, name)
+      const clear = holdClears(redis, sentAgain)
+      const clearing = kind.clear(redis, name)
+      await clear.cleared
+
+      const held = await kind.take(redis, name)
+      clear.release()
+      await clearing
+
+      // In doubt nothing is believed until the server was asked.
+      expect(held.remainingMs > 0).toBe(!sentAgain)
+      await held.extend()
+      held.assertHeld()
+      await held.end()
     },
   )
 
@@ -240,6 +263,80 @@ test('a job whose letter comes after the answer to the clear is not begun', asyn
   await worker.close()
   expect(begun).toEqual(['after'])
 })
+
+test.each([false, true])(
+  'a worker does a job that it claimed after the clear, and before the answer to it (sent again: %s)',
+  async (sentAgain) => {
+    const { redis, other, name } = await scene()
+    const finished: unknown[] = []
+    const worker = redis.queue(name).work((job) => void finished.push(job.payload), { lease: '1m' })
+    const clear = holdClears(redis, sentAgain)
+    const clearing = redis.queue(name).clear()
+    await clear.cleared
+
+    await other.queue(name).enqueueMany([0, 1, 2].map((payload) => ({ name: 'mail', payload })))
+    await expect.poll(async () => (await other.queue(name).inspect()).ready).toBe(0)
+    clear.release()
+    await clearing
+
+    await expect.poll(() => finished).toEqual([0, 1, 2])
+    await expect.poll(async () => (await other.queue(name).inspect()).claimed).toBe(0)
+    await worker.close()
+  },
+)
+
+test('a worker asks about its jobs when the clear has no answer, and acks them if it was not carried out', async () => {
+  const { redis, other, name } = await scene()
+  const ends: (() => void)[] = []
+  const aborted: unknown[] = []
+  const worker = redis.queue(name).work(
+    (job) => {
+      job.signal.addEventListener('abort', () => aborted.push(job.id))
+      return new Promise<void>((resolve) => ends.push(resolve))
+    },
+    { lease: '1m' },
+  )
+  await other.queue(name).enqueueMany([0, 1, 2].map((payload) => ({ name: 'mail', payload })))
+  await expect.poll(() => ends.length).toBe(3)
+
+  const { runner } = redis.runtime
+  const { run } = runner
+  runner.run = (operation, ...terms) =>
+    operation.script.name.endsWith('clear')
+      ? Promise.reject(new AmbiguousError('clear'))
+      : (run.call(runner, operation, ...terms) as never)
+  await expect(redis.queue(name).clear()).rejects.toMatchObject({ code: 'ambiguous' })
+  for (const end of ends) end()
+
+  await expect.poll(async () => (await other.queue(name).inspect()).claimed).toBe(0)
+  expect(await other.queue(name).inspect()).toMatchObject({ ready: 0, dead: 0 })
+  expect(aborted).toEqual([])
+  await worker.close()
+})
+
+interface HeldClears {
+  /** Resolves when the server has cleared. */
+  readonly cleared: Promise<void>
+  /** Lets the answer arrive. */
+  release(): void
+}
+
+/** `sentAgain`: as when the server did not know the script. */
+function holdClears({ runtime: { runner } }: Perilune, sentAgain: boolean): HeldClears {
+  let [isDone, release] = [(): void => undefined, (): void => undefined]
+  const cleared = new Promise<void>((resolve) => (isDone = resolve))
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const { run } = runner
+  runner.run = async (operation, keys, args, trace) => {
+    const answer = await run.call(runner, operation, keys, args, trace)
+    if (!operation.script.name.endsWith('clear')) return answer as never
+    if (sentAgain && trace !== undefined) trace.sentAgain = true
+    isDone()
+    await released
+    return answer as never
+  }
+  return { cleared, release }
+}
 
 interface HeldLetters {
   readonly held: number

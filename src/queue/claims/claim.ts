@@ -57,6 +57,11 @@ export async function claimFrom(
       await giveBack(claimed)
       throw closed()
     }
+    if (claimed.some(({ isInDoubt }) => isInDoubt)) {
+      await giveBack(claimed)
+      exchanged = await settler.exchange({ acks: [], limit, leaseMs, worker: asked.worker })
+      continue
+    }
     const jobs = await onlyFitting(source, claimed, signal)
     const { endsAtMs, recheckMs } = exchanged
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {

@@ -134,6 +134,11 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
     return this.#state === 'claimed' ? this.#countdown.leftMs : 0
   }
 
+  /** @internal This instance may have cleared the queue since the claim: only the server knows. */
+  get isInDoubt(): boolean {
+    return this.#countdown.isInDoubt
+  }
+
   /** @internal When the lease ends, by `performance.now()` alone. */
   get endsAt(): number {
     return this.#countdown.latestEndsAt
@@ -169,8 +174,8 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
    */
   ack(result?: unknown): Promise<void> {
     return new Promise((resolve, reject) => {
-      const encoded = this.isClaimed ? this.encoded(result) : ''
-      this.ackThen(encoded, (error) => (error === null ? resolve() : reject(error)))
+      const settled = (error: unknown): void => (error === null ? resolve() : reject(error))
+      this.ackThen(this.isClaimed ? this.encoded(result) : '', settled)
     })
   }
 
@@ -262,7 +267,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
 
   /** Sets the lease to this duration from now on; default: the duration of the claim. Throws LeaseLostError. */
   async extend(lease?: Duration): Promise<void> {
-    this.assertHeld()
+    if (!this.isInDoubt) this.assertHeld()
     const leaseMs = lease === undefined ? this.#leaseMs : toLeaseMs(lease)
     await this.#countdown.whileAsked(leaseMs, () => {
       const extending = this.#settling.extend(this, leaseMs)
@@ -361,13 +366,9 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   /** A failed outcome can be sent again while the lease lasts. */
   #notSettled(error: unknown): void {
     if (this.#state !== 'settled') return
-    if (error instanceof LeaseLostError) {
-      this.#state = 'lost'
-      this.#aborter?.abort(error)
-    } else {
-      this.#state = 'claimed'
-      this.#lookAtLease()
-    }
+    this.#state = error instanceof LeaseLostError ? 'lost' : 'claimed'
+    if (this.#state === 'lost') this.#aborter?.abort(error)
+    else this.#lookAtLease()
   }
 
   #beginSettling(): void {

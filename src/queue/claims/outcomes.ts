@@ -58,6 +58,8 @@ export interface JobAttempt extends Leased {
   /** When its lease ends, by `performance.now()`. */
   readonly endsAt: number
   readonly isClaimed: boolean
+  /** Its queue may have been cleared since: only the server knows. */
+  readonly isInDoubt: boolean
   /** The server's answer to its ack: null, or why it was refused. */
   noteAckAnswered(refused: LossReason | null): void
   /** Its ack failed, and is not sent again. */
@@ -72,7 +74,7 @@ export interface JobAttempt extends Leased {
 
 /** Whether work on the job may begin. Also detects a lease that ended while the process was suspended. */
 export function isHeld(job: JobAttempt): boolean {
-  if (job.remainingMs === 0) job.lose('lost')
+  if (job.remainingMs === 0 && !job.isInDoubt) job.lose('lost')
   return job.isClaimed
 }
 

@@ -40,10 +40,11 @@ export class Extender {
     this.#plan(this.#pauseMs(job))
   }
 
-  /** A queue was cleared: marks the jobs as lost whose leases are over. */
+  /** A queue was cleared: marks the jobs as lost whose leases are over, and asks about those that may be. */
   look(): void {
     const now = performance.now()
     for (const job of this.#jobs.keys()) loseIfOver(job, now)
+    this.#extendAll(({ isClaimed, isInDoubt }) => isClaimed && isInDoubt)
   }
 
   drop(job: ClaimedJob): void {
@@ -77,17 +78,21 @@ export class Extender {
     this.close()
     let pauseMs = this.#leaseMs / 3
     const now = performance.now()
+    for (const job of this.#jobs.keys())
+      if (!loseIfOver(job, now)) pauseMs = Math.min(pauseMs, this.#pauseMs(job))
+    this.#extendAll((job) => job.isClaimed && job.remainingMs < (this.#leaseMs * 5) / 6)
+    if (this.#jobs.size > 0) this.#plan(pauseMs)
+  }
+
+  #extendAll(isDue: (job: ClaimedJob) => boolean): void {
     const due = new Map<Settler, ClaimedJob[]>()
     for (const [job, settler] of this.#jobs) {
-      if (!loseIfOver(job, now)) pauseMs = Math.min(pauseMs, this.#pauseMs(job))
-      if (job.isClaimed && job.remainingMs < (this.#leaseMs * 5) / 6) {
-        const jobs = due.get(settler)
-        if (jobs === undefined) due.set(settler, [job])
-        else jobs.push(job)
-      }
+      if (!isDue(job)) continue
+      const jobs = due.get(settler)
+      if (jobs === undefined) due.set(settler, [job])
+      else jobs.push(job)
     }
     for (const [settler, jobs] of due) this.#extend(settler, jobs)
-    if (this.#jobs.size > 0) this.#plan(pauseMs)
   }
 
   #extend(settler: Settler, jobs: readonly ClaimedJob[]): void {

@@ -120,7 +120,7 @@ export class Letters {
   /** A letter of before a deletion by this instance may come after the answer to it, on another connection. */
   get #mayBeCleared(): boolean {
     const { runtime, beginning } = this.#source.unit
-    return runtime.clearings.endedWithin(beginning, LETTER_MS)
+    return runtime.clearings.isRecent(beginning, LETTER_MS)
   }
 
   /** Without an answer the job is left to its lease. */

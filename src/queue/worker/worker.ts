@@ -207,6 +207,7 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
   #take(jobs: readonly ClaimedJob[], settler: Settler): void {
     if (this.#state !== 'running') return this.#return(jobs)
     this.#extender.keep(jobs, settler)
+    if (jobs[0]?.isInDoubt === true) this.#extender.look()
     this.#waiting.push(...jobs)
     this.#start()
     // A job may arrive by letter while a claim is under way.

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import { AmbiguousError, DriverError } from '../errors/errors.ts'
 import { Clearings } from './clearings.ts'
 
 test('everything held when the clear was sent is over once it is done, and later grants are not', async () => {
   const clearings = new Clearings()
   const before = performance.now()
 
-  await clearings.run('a', async () => {
+  await clearings.run(['a'], async () => {
     expect(clearings.since('a', before)).toBe(false)
   })
 
@@ -14,16 +15,50 @@ test('everything held when the clear was sent is over once it is done, and later
   expect(clearings.since('ab', before)).toBe(false)
 })
 
-test('after a failed clear nothing is over, and no watcher is called', async () => {
+test('after a refused clear nothing is over, and no watcher is called', async () => {
   const clearings = new Clearings()
   const before = performance.now()
+  const refused = new DriverError('forbidden', 'no right')
   let looks = 0
   clearings.watch('a', () => (looks += 1))
 
-  await expect(clearings.run('a', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+  await expect(clearings.run(['a'], () => Promise.reject(refused))).rejects.toBe(refused)
 
   expect(clearings.since('a', before)).toBe(false)
+  expect(clearings.mayBeSince('a', before)).toBe(false)
   expect(looks).toBe(0)
+})
+
+test('a clear without an answer leaves everything until then in doubt, and ends no more than the one before it', async () => {
+  const clearings = new Clearings()
+  const before = performance.now()
+  await clearings.run(['a'], async () => undefined)
+  const between = performance.now()
+  const unanswered = new AmbiguousError('clear')
+  let looks = 0
+  clearings.watch('a', () => (looks += 1))
+
+  await expect(clearings.run(['a'], () => Promise.reject(unanswered))).rejects.toBe(unanswered)
+
+  expect([before, between].map((at) => clearings.since('a', at))).toEqual([true, false])
+  expect([before, between].map((at) => clearings.mayBeSince('a', at))).toEqual([false, true])
+  expect(clearings.mayBeSince('a', performance.now() + 1)).toBe(false)
+  expect(looks).toBe(1)
+})
+
+test('what is requested while a clear is under way is in doubt only if the clear was sent again', async () => {
+  const clearings = new Clearings()
+  const during: number[] = []
+
+  await clearings.run(['a'], async () => void during.push(performance.now() + 1))
+  await clearings.run(['b'], async (trace) => {
+    trace.sentAgain = true
+    during.push(performance.now() + 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
+  expect(clearings.mayBeSince('a', during[0] as number)).toBe(false)
+  expect(clearings.mayBeSince('b', during[1] as number)).toBe(true)
 })
 
 test('a watcher is called each time, until it stops', async () => {
@@ -33,9 +68,9 @@ test('a watcher is called each time, until it stops', async () => {
   clearings.watch('a', () => void looked.push('second'))
   clearings.watch('b', () => void looked.push('other'))
 
-  await clearings.run('a', async () => undefined)
+  await clearings.run(['a'], async () => undefined)
   stop()
-  await clearings.run('a', async () => undefined)
+  await clearings.run(['a'], async () => undefined)
 
   expect(looked).toEqual(['first', 'second', 'second'])
 })
@@ -43,7 +78,7 @@ test('a watcher is called each time, until it stops', async () => {
 test('the oldest of many clears is forgotten', async () => {
   const clearings = new Clearings()
   const before = performance.now()
-  for (let n = 0; n <= 1000; n++) await clearings.run(String(n), async () => undefined)
+  for (let n = 0; n <= 1000; n++) await clearings.run([String(n)], async () => undefined)
 
   expect(clearings.since('0', before)).toBe(false)
   expect(clearings.since('1', before)).toBe(true)

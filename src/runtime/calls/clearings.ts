@@ -2,7 +2,8 @@
 // deletion from the server.
 //
 // Everything requested before the deletion is over, even if its answer arrives later: a call that was under way by then
-// has nearly always run before the clear.
+// has nearly always run before the clear. What was requested while it was under way is in doubt if it was sent again,
+// and everything is if it has no answer. Then the server is asked.
 
 import { didNotHappen } from '../errors/outage.ts'
 import type { Trace } from './run.ts'
@@ -10,43 +11,46 @@ import type { Trace } from './run.ts'
 /** The server reports forgotten deletions, as it does to other instances. */
 const MOST_KNOWN = 1000
 
+/** All by `performance.now()`. */
 interface Times {
-  readonly sentAt: number
-  readonly answeredAt: number
+  /** Before the last answered deletion was sent: what was requested until then is over. */
+  readonly over: number
+  /** What was requested until then, and is not over, is in doubt. */
+  readonly doubtUntil: number
+  /** When the last deletion was answered, or given up. */
+  readonly endedAt: number
 }
 
 export class Clearings {
-  /**
-   * For each unit, by the beginning of its keys: `performance.now()` before its last deletion was sent, and when it was
-   * answered. Oldest first.
-   */
+  /** For each unit, by the beginning of its keys. Oldest first. */
   readonly #times = new Map<string, Times>()
+  /** How many deletions of each unit are under way. */
+  readonly #underWay = new Map<string, number>()
   readonly #watchers = new Map<string, Set<() => void>>()
-  readonly #isStrict: boolean
 
   /**
-   * `strict`: what was requested while the deletion was under way is over, too, and where it has no answer. For claims,
-   * about which the server is not asked; their acks still count.
+   * Runs the deletion of units that one call deletes; everything requested of them before is then over. Rejects as
+   * `clear` does.
    */
-  constructor({ strict = false }: { strict?: boolean } = {}) {
-    this.#isStrict = strict
-  }
-
-  /** Runs the deletion of a unit; everything requested of it before is then over. Rejects as `clear` does. */
-  async run<Answer>(beginning: string, clear: (trace: Trace) => Promise<Answer>): Promise<Answer> {
+  async run<Answer>(
+    beginnings: readonly string[],
+    clear: (trace: Trace) => Promise<Answer>,
+  ): Promise<Answer> {
     const sentAt = performance.now()
+    for (const each of beginnings) this.#count(each, 1)
     const trace: Trace = {}
-    const over = (): void => {
-      const answeredAt = this.#isStrict || trace.sentAgain === true ? performance.now() : sentAt
-      this.#note(beginning, { sentAt, answeredAt })
-    }
+    const note = (over: number, doubtUntil: number): void =>
+      beginnings.forEach((each) => this.#note(each, over, doubtUntil))
     try {
       const answer = await clear(trace)
-      over()
+      // Sent again because the server did not know the script, or after a lost answer: later requests may have run first.
+      note(sentAt, trace.sentAgain === true ? performance.now() : sentAt)
       return answer
     } catch (error) {
-      if (this.#isStrict && !didNotHappen(error)) over()
+      if (!didNotHappen(error)) note(-Infinity, performance.now())
       throw error
+    } finally {
+      for (const each of beginnings) this.#count(each, -1)
     }
   }
 
@@ -54,22 +58,21 @@ export class Clearings {
   since(beginning: string, askedAt: number): boolean {
     if (this.#times.size === 0) return false
     const times = this.#times.get(beginning)
-    return times !== undefined && askedAt <= (this.#isStrict ? times.answeredAt : times.sentAt)
+    return times !== undefined && askedAt <= times.over
   }
 
-  /**
-   * True when it was made while the deletion was under way, which may have been sent again after it: because the server
-   * did not know the script, or after a lost answer.
-   */
+  /** True when only the server knows whether it was. */
   mayBeSince(beginning: string, askedAt: number): boolean {
+    if (this.#times.size === 0) return false
     const times = this.#times.get(beginning)
-    return times !== undefined && askedAt > times.sentAt && askedAt <= times.answeredAt
+    return times !== undefined && askedAt > times.over && askedAt <= times.doubtUntil
   }
 
-  /** True when this instance's deletion of the unit ended less than `ms` ago: news of before may still arrive. */
-  endedWithin(beginning: string, ms: number): boolean {
+  /** True when a deletion of the unit is under way, or ended less than `ms` ago: news of before may arrive. */
+  isRecent(beginning: string, ms: number): boolean {
+    if (this.#underWay.has(beginning)) return true
     const times = this.#times.get(beginning)
-    return times !== undefined && performance.now() - times.answeredAt < ms
+    return times !== undefined && performance.now() - times.endedAt < ms
   }
 
   /** Calls `look` after each deletion of the unit, until the returned function is called. */
@@ -85,9 +88,20 @@ export class Clearings {
     }
   }
 
-  #note(beginning: string, times: Times): void {
+  #count(beginning: string, change: 1 | -1): void {
+    const count = (this.#underWay.get(beginning) ?? 0) + change
+    if (count > 0) this.#underWay.set(beginning, count)
+    else this.#underWay.delete(beginning)
+  }
+
+  #note(beginning: string, over: number, doubtUntil: number): void {
+    const before = this.#times.get(beginning) ?? { over, doubtUntil }
     this.#times.delete(beginning)
-    this.#times.set(beginning, times)
+    this.#times.set(beginning, {
+      over: Math.max(before.over, over),
+      doubtUntil: Math.max(before.doubtUntil, doubtUntil),
+      endedAt: performance.now(),
+    })
     const [oldest] = this.#times.keys()
     if (this.#times.size > MOST_KNOWN && oldest !== undefined) this.#times.delete(oldest)
     for (const look of this.#watchers.get(beginning) ?? []) look()

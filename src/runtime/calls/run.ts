@@ -21,6 +21,7 @@ import type { Linked } from '../../linked-list.ts'
 import type { AnswersDue, DueCall } from './answers-due.ts'
 import { onAbort } from '../time/aborts.ts'
 import type { Deadlines, Due } from '../time/deadlines.ts'
+import type { Jitter } from '../time/jitter.ts'
 import { suspendedSince } from '../time/suspended.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
 import { AmbiguousError, DriverError, type PeriluneError } from '../errors/errors.ts'
@@ -70,6 +71,8 @@ export interface Runs {
   readonly misread: Set<string>
   /** Per connection. */
   readonly answersDue: Places<AnswersDue>
+  /** Of the pauses before calls are sent again. */
+  readonly jitter: Jitter
   /** A call begins that continues while the instance closes. */
   noteBegun(): void
   /** Such a call has ended. */
@@ -251,7 +254,7 @@ export class Run<A, R> implements Due, DueCall {
   }
 
   #later(): void {
-    const pause = this.#pauseMs * (0.5 + Math.random())
+    const pause = this.#pauseMs * this.#runs.jitter.factor
     this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS)
     this.#pause = startTimer(() => this.attempt(), pause)
   }

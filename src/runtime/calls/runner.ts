@@ -6,6 +6,7 @@
 import type { Driver, ScriptCall } from '../../driver.ts'
 import { AnswersDue, type Shares } from './answers-due.ts'
 import { Deadlines } from '../time/deadlines.ts'
+import { Jitter } from '../time/jitter.ts'
 import { DriverError } from '../errors/errors.ts'
 import type { Operation } from './operation.ts'
 import { Places } from './places.ts'
@@ -20,6 +21,7 @@ export class Runner implements Runs {
   readonly misread: Set<string> = new Set()
   readonly lastDeadlines: Deadlines = new Deadlines()
   readonly answersDue: Places<AnswersDue>
+  readonly jitter: Jitter = new Jitter()
   /** Whether shares consist of several keys: then others wait for room that one of them uses. */
   readonly isShared: boolean
   #state: 'open' | 'closing' | 'closed' = 'open'

@@ -44,7 +44,7 @@ export class Runtime {
   readonly wakes: Wakes
   readonly mailbox: Mailbox
   readonly keeper: LeaseKeeper = new LeaseKeeper()
-  readonly clearings: Clearings = new Clearings({ strict: true })
+  readonly clearings: Clearings = new Clearings()
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
   readonly #ends = new Set<End>()

@@ -8,6 +8,8 @@ import { DriverError, type PeriluneError } from '../errors/errors.ts'
 export interface LeaseKind {
   /** Leases in one slot whose kinds have the same name are extended in one call. */
   readonly name: string
+  /** A lease may have several objects in one instance: its callers repeated an id. */
+  readonly hasOthers?: boolean
   /** All of them share a slot. */
   extend(leases: readonly ExtendedLease[], trace?: Trace): Promise<ExtendedLeases>
 }

@@ -14,7 +14,7 @@ import { LinkedList, type ListPlace } from '../../linked-list.ts'
 import type { ExtensionQuestion } from './belief.ts'
 import { Clearings } from '../calls/clearings.ts'
 import type { Trace } from '../calls/run.ts'
-import { type Extendable, extendTogether } from './extend-together.ts'
+import { type AskedLease, type Extendable, extendTogether } from './extend-together.ts'
 import { lookForSuspension, suspendedMs } from '../time/suspended.ts'
 import { didNotHappen } from '../errors/outage.ts'
 import { startTimer, type Timer } from '../time/timer.ts'
@@ -47,6 +47,10 @@ export interface KeeperLease extends Extendable {
   stop(cause: Error): void
   /** Gives the lease back after at most `ms`, during which its holder may release it. Never rejects. */
   giveBackWithin(ms: number): Promise<void>
+}
+
+interface AskedByKeeper extends AskedLease {
+  readonly lease: KeeperLease
 }
 
 /** The position of a lease in the list of all. */
@@ -94,27 +98,28 @@ export class LeaseKeeper {
 
   /** Rejects when the server does not answer, or rejects; a lease that the server does not know is lost. */
   async extendNow(place: KeptPlace, leaseMs: number): Promise<void> {
-    const { value: lease } = place
-    const extending = extendTogether([{ lease, question: lease.ask(leaseMs) }])
-    this.replan(place)
+    const asked = this.#ask(place.value, leaseMs)
+    const extending = extendTogether(asked)
+    this.#planAll(asked)
     const [error] = await extending
-    this.replan(place)
+    this.#planAll(asked)
     if (error !== undefined) throw error
   }
 
-  /** The lease of this token, if this process has it. */
-  find({ kind, beginning, token }: Pick<KeeperLease, 'kind' | 'beginning' | 'token'>): KeeperLease | null {
+  /** What this instance has of the lease with this token: several objects where its callers repeated an id. */
+  find({ kind, beginning, token }: Pick<KeeperLease, 'kind' | 'beginning' | 'token'>): KeeperLease[] {
+    const found: KeeperLease[] = []
     for (const { value: lease } of this.#leases) {
       if (lease.token === token && lease.beginning === beginning && lease.kind.name === kind.name)
-        return lease
+        found.push(lease)
     }
-    return null
+    return found
   }
 
   /** Runs the deletion of a unit: leases on it that were requested by now are lost. Rejects as `clear` does. */
   async clearing<Answer>(beginning: string, clear: (trace: Trace) => Promise<Answer>): Promise<Answer> {
     const leases = this.#leasesOn(beginning)
-    const answer = await this.#clearings.run(beginning, clear).catch((error: unknown) => {
+    const answer = await this.#clearings.run([beginning], clear).catch((error: unknown) => {
       if (!didNotHappen(error)) for (const lease of this.#leasesOn(beginning)) lease.doubt()
       throw error
     })
@@ -187,25 +192,34 @@ export class LeaseKeeper {
   }
 
   /** Leases that fit in one call: one structure, one slot. */
-  #dueGroups(): KeptPlace[][] {
+  #dueGroups(): Iterable<KeeperLease[]> {
     const now = performance.now()
-    const groups = new Map<string, KeptPlace[]>()
-    for (const place of this.#leases) {
-      if (place.value.mayExtendAt > now) continue
-      const name = groupOf(place.value)
+    const groups = new Map<string, KeeperLease[]>()
+    for (const { value: lease } of this.#leases) {
+      if (lease.mayExtendAt > now) continue
+      const name = groupOf(lease)
       const group = groups.get(name) ?? []
       groups.set(name, group)
-      group.push(place)
+      group.push(lease)
     }
-    return [...groups.values()].flatMap(inChunks)
+    return groups.values()
   }
 
-  #extendGroup(group: KeptPlace[]): void {
-    const asked = group.map(({ value: lease }) => ({ lease, question: lease.ask(lease.wantedMs) }))
-    // Failed ones are retried until they expire, which their signals report.
-    void extendTogether(asked).finally(() => {
-      for (const place of group) this.replan(place)
-    })
+  #extendGroup(group: KeeperLease[]): void {
+    for (const asked of inChunks(group.flatMap((lease) => this.#ask(lease, lease.wantedMs)))) {
+      // Failed ones are retried until they expire, which their signals report.
+      void extendTogether(asked).finally(() => this.#planAll(asked))
+    }
+  }
+
+  /** What is requested of a lease concerns all its objects: of two lengths, the server keeps the last. */
+  #ask(lease: KeeperLease, leaseMs: number): AskedByKeeper[] {
+    const others = lease.kind.hasOthers === true ? this.find(lease).filter((other) => other !== lease) : []
+    return [lease, ...others].map((each) => ({ lease: each, question: each.ask(leaseMs) }))
+  }
+
+  #planAll(asked: readonly AskedByKeeper[]): void {
+    for (const { lease } of asked) this.#plan(lease.dueAt)
   }
 }
 
@@ -214,9 +228,9 @@ function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: KeeperLe
   return isExtendedAlone ? `${group} ${beginning} ${token}` : group
 }
 
-function inChunks(leases: KeptPlace[]): KeptPlace[][] {
-  const chunks: KeptPlace[][] = []
-  for (let from = 0; from < leases.length; from += MOST_A_CALL)
-    chunks.push(leases.slice(from, from + MOST_A_CALL))
+function inChunks(asked: AskedByKeeper[]): AskedByKeeper[][] {
+  const chunks: AskedByKeeper[][] = []
+  for (let from = 0; from < asked.length; from += MOST_A_CALL)
+    chunks.push(asked.slice(from, from + MOST_A_CALL))
   return chunks
 }

@@ -53,10 +53,10 @@ describe('while an extension is under way', () => {
 
 test('it is over once this instance has deleted the unit, and not by requests to another unit', async () => {
   const { countdown, clearings } = setup()
-  await clearings.run('another unit', async () => undefined)
+  await clearings.run(['another unit'], async () => undefined)
   expect(left(countdown)).toBe(60)
 
-  await clearings.run('unit', async () => undefined)
+  await clearings.run(['unit'], async () => undefined)
 
   expect(countdown.leftMs).toBe(0)
   expect(countdown.latestEndsAt).toBeLessThanOrEqual(performance.now())

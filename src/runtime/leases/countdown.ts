@@ -1,12 +1,14 @@
-// How long this process may use a lease that it extends by hand. Also over once this instance has deleted its unit.
+// How long this process may use a lease that it extends by hand. Also over once this instance has deleted its unit. If
+// that is in doubt, nothing is believed until an extension shows that the server still has the lease.
 
 import type { Unit } from '../connection/unit.ts'
-import { Belief } from '../keeper/belief.ts'
+import { Belief, type ExtensionAnswer } from '../keeper/belief.ts'
 import type { End } from '../keeper/grant.ts'
 
 export class Countdown extends Belief {
   readonly #unit: Unit
-  readonly #askedAt: number
+  /** When the server was asked that has confirmed it last. */
+  #askedAt: number
 
   constructor(unit: Unit, end: End, expiresAtMs: number) {
     super(end, expiresAtMs)
@@ -15,11 +17,21 @@ export class Countdown extends Belief {
   }
 
   override get leftMs(): number {
-    return this.#isCleared ? 0 : super.leftMs
+    return this.#isCleared || this.isInDoubt ? 0 : super.leftMs
   }
 
   override get latestEndsAt(): number {
     return this.#isCleared ? this.#askedAt : super.latestEndsAt
+  }
+
+  /** Only the server knows whether it is over. */
+  get isInDoubt(): boolean {
+    return this.#unit.runtime.clearings.mayBeSince(this.#unit.beginning, this.#askedAt)
+  }
+
+  override note(end: End, answer: ExtensionAnswer): void {
+    super.note(end, answer)
+    this.#askedAt = Math.max(this.#askedAt, end.askedAt)
   }
 
   /** Runs an extension by `leaseMs`, which notes the server's answer. Rejects as `extend` does. */

@@ -59,24 +59,25 @@ export async function extendByToken(
   const trace: Trace = {}
   if (unit.runtime.server.info === null) await unit.learnFor(trace)
   const kept = unit.runtime.keeper.find({ kind, ...asked })
-  const question = kept?.ask(leaseMs)
+  const questions = kept.map((each) => each.ask(leaseMs))
   try {
     const { nowMs, endsAtMs, refused } = await kind.extend([asked], trace)
     const problem = refused?.get(0)
     if (problem !== undefined) throw problem
     const [expiresAtMs = 0] = endsAtMs
-    if (question !== undefined) kept?.noteExtended(question, { nowMs, expiresAtMs })
+    for (const [at, question] of questions.entries()) kept[at]?.noteExtended(question, { nowMs, expiresAtMs })
     if (expiresAtMs === 0) throw new LeaseLostError(resource, token)
     return { leaseMs, expiresAtMs }
   } catch (error) {
-    if (question !== undefined && !isLoss(error)) kept?.noteNotExtended(question, error)
+    if (!isLoss(error))
+      for (const [at, question] of questions.entries()) kept[at]?.noteNotExtended(question, error)
     throw error
   }
 }
 
 /** The server does not know a lease with this token. */
 export function noteEnded(kind: LeaseKind, { beginning, runtime }: Unit, token: number): void {
-  runtime.keeper.find({ kind, beginning, token })?.noteEnded()
+  for (const each of runtime.keeper.find({ kind, beginning, token })) each.noteEnded()
 }
 
 /** The call that ends this lease has failed: if it may have happened, its holder asks the server. */
@@ -86,7 +87,8 @@ export function noteUnanswered(
   token: number,
   error: unknown,
 ): void {
-  if (!didNotHappen(error)) runtime.keeper.find({ kind, beginning, token })?.doubt()
+  if (didNotHappen(error)) return
+  for (const each of runtime.keeper.find({ kind, beginning, token })) each.doubt()
 }
 
 /** The server did not know the lease. A repeated call may have ended it the first time. */
