@@ -17,5 +17,5 @@ export async function endOthers(lease: KeptLease, ending: Promise<void>): Promis
 }
 
 function othersOf(lease: KeptLease): KeeperLease[] {
-  return lease.unit.runtime.keeper.find(lease).filter((other) => other !== lease)
+  return lease.unit.runtime.keeper.othersOf(lease)
 }

@@ -5,6 +5,7 @@ import { ServerReplyError } from '../driver.ts'
 import { type TakeEachAnswer, takeEach } from '../generated/rate-limit.ts'
 import type { BatchTerms, SendBatch } from '../runtime/calls/batcher.ts'
 import type { Runtime } from '../runtime/connection/runtime.ts'
+import type { Trace } from '../runtime/calls/runner.ts'
 import { toPeriluneError } from '../runtime/calls/script-errors.ts'
 import type { Unit } from '../runtime/connection/unit.ts'
 import { type Allowed, type Denied, onlyAllowed, onlyDenied } from './decision.ts'
@@ -54,10 +55,10 @@ export class Taker {
 
   async take(unit: Unit, cost: number): Promise<Allowed | Denied> {
     const runtime = this.#runtime
-    if (runtime.server.info === null) await unit.learn()
+    const by = runtime.server.info === null ? await learnedBy(unit) : undefined
     const state = `${unit.beginning}state`
     const batcher = runtime.batcher(this.#batch + unit.slotName, BATCHES, this.#send)
-    const outcome = await batcher.addOne({ state, cost, outcome: null }, state.length)
+    const outcome = await batcher.addOne({ state, cost, outcome: null }, state.length, by)
     if (outcome instanceof Error) throw outcome
     return outcome
   }
@@ -109,6 +110,13 @@ export class Taker {
     const sooner = later === 0 ? 0 : Math.floor((later * windowMs * 1000) / limit)
     return onlyAllowed(this.#terms, { nowUs, free: free + later, resetUs: resetUs - sooner }, token + nth)
   }
+}
+
+/** Asks what the server is. Resolves to the deadline of the call that needs to know. */
+async function learnedBy(unit: Unit): Promise<number | undefined> {
+  const trace: Trace = {}
+  await unit.learnFor(trace)
+  return trace.by
 }
 
 /** A call names a subject once: takes of another cost go into the next call, after the earlier ones. */

@@ -105,10 +105,12 @@ export class Batcher<Item, Result> implements Due {
     this.#leastMs = Math.min(GRACE_MS, time.deadlineMs / 10)
   }
 
-  /** Adds one item; resolves to its result. Rejects as the call that carried it does. */
-  addOne(item: Item, bytes: number): Promise<Result> {
+  /** Adds one item; resolves to its result. Rejects as the call that carried it does. `by`: an earlier deadline. */
+  addOne(item: Item, bytes: number, by: number = this.#newBy()): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const group = new Single<Result>(bytes, this.#newBy(), resolve, reject)
+      // Deadlines rise.
+      const last = this.#groups.at(-1)
+      const group = new Single<Result>(bytes, Math.max(by, last?.by ?? 0), resolve, reject)
       if (!this.#accepts(group)) return
       this.#items.push(item)
       this.#schedule()

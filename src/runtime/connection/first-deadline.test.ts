@@ -18,6 +18,7 @@ const calls: Readonly<Record<string, (redis: Perilune) => Promise<unknown>>> = {
   'semaphore.clear': (redis) => redis.semaphore('a', { limit: 1 }).clear(),
   'byToken.release': (redis) => redis.lock('a').byToken.release(1),
   'byToken.extend': (redis) => redis.lock('a').byToken.extend(1, '1s'),
+  'rateLimit.take': (redis) => redis.rateLimit('a', { limit: 1, window: '1s' }).take('b'),
   'queue.enqueue': (redis) => redis.queue('a').enqueue('job', 1),
   'feed.append': (redis) => redis.feed('a').append(1),
   'once.begin': (redis) => redis.once('a').begin('b'),

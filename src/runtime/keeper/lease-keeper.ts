@@ -64,6 +64,8 @@ export class LeaseKeeper {
   /** Separate from the clearings of jobs and messages, whose many keys would displace the oldest ones. */
   readonly #clearings = new Clearings()
   readonly #leases = new LinkedList<KeptPlace>()
+  /** Those that may have others, by their names. */
+  readonly #objects = new Map<string, Set<KeeperLease>>()
   #timer: Timer | null = null
   #dueAt = Infinity
   #suspendedMs = suspendedMs()
@@ -75,19 +77,24 @@ export class LeaseKeeper {
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
     // The server may still hold the lease, although it has no holder.
     if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
-    this.#leases.add(place)
+    this.#add(place)
     if (this.#clearings.mayBeSince(lease.beginning, lease.askedAt)) lease.doubt()
     this.#plan(lease.dueAt)
   }
 
   drop(place: KeptPlace): void {
+    const { value: lease } = place
     this.#leases.delete(place)
+    if (lease.kind.hasOthers !== true) return
+    const objects = this.#objects.get(nameOf(lease))
+    objects?.delete(lease)
+    if (objects?.size === 0) this.#objects.delete(nameOf(lease))
   }
 
   /** A dropped lease could not be given back: watches it again. */
   watch(place: KeptPlace): void {
     if (this.#closedBecause !== null) return
-    this.#leases.add(place)
+    this.#add(place)
     this.#plan(place.value.dueAt)
   }
 
@@ -140,9 +147,22 @@ export class LeaseKeeper {
     this.#timer = null
     this.#closedBecause = cause
     const leases = [...this.#leases]
-    for (const place of leases) this.#leases.delete(place)
+    for (const place of leases) this.drop(place)
     for (const { value: lease } of leases) lease.stop(cause)
     await Promise.all(leases.map(({ value: lease }) => lease.giveBackWithin(withinMs)))
+  }
+
+  /** Other objects of the same lease. */
+  othersOf(lease: KeeperLease): KeeperLease[] {
+    return [...(this.#objects.get(nameOf(lease)) ?? [])].filter((other) => other !== lease)
+  }
+
+  #add(place: KeptPlace): void {
+    const { value: lease } = place
+    this.#leases.add(place)
+    if (lease.kind.hasOthers !== true) return
+    const objects = this.#objects.get(nameOf(lease)) ?? new Set()
+    this.#objects.set(nameOf(lease), objects.add(lease))
   }
 
   /** Its grant arrived while the instance was closing. */
@@ -156,7 +176,7 @@ export class LeaseKeeper {
   }
 
   #plan(at: number): void {
-    if (at >= this.#dueAt) return
+    if (at >= this.#dueAt || this.#closedBecause !== null) return
     this.#dueAt = at
     this.#sleep()
   }
@@ -214,7 +234,7 @@ export class LeaseKeeper {
 
   /** What is requested of a lease concerns all its objects: of two lengths, the server keeps the last. */
   #ask(lease: KeeperLease, leaseMs: number): AskedByKeeper[] {
-    const others = lease.kind.hasOthers === true ? this.find(lease).filter((other) => other !== lease) : []
+    const others = lease.kind.hasOthers === true ? this.othersOf(lease) : []
     return [lease, ...others].map((each) => ({ lease: each, question: each.ask(leaseMs) }))
   }
 
@@ -226,6 +246,10 @@ export class LeaseKeeper {
 function groupOf({ kind, slotName, isExtendedAlone, beginning, token }: KeeperLease): string {
   const group = `${kind.name} ${slotName}`
   return isExtendedAlone ? `${group} ${beginning} ${token}` : group
+}
+
+function nameOf({ beginning, token }: KeeperLease): string {
+  return `${beginning}${token}`
 }
 
 function inChunks(asked: AskedByKeeper[]): AskedByKeeper[][] {
