@@ -148,7 +148,8 @@ export class Wish<Result> {
       const answer = await this.#askOnce()
       if (answer.status !== 'started') return answer
       const grant = toGrant(answer, askedAt)
-      if (grant.endsAt > performance.now()) return { status: 'started', grant }
+      const isSure = !this.#unit.runtime.keeper.mayBeCleared(this.#unit.beginning, askedAt)
+      if (isSure && grant.endsAt > performance.now()) return { status: 'started', grant }
       if (performance.now() >= by) throw lost(this.#source, this.#terms.key, grant.token)
     }
   }

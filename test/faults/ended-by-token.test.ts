@@ -48,6 +48,16 @@ async function attempt(redis: Perilune, name: string): Promise<Lease | null> {
   return begun.status === 'started' ? begun.attempt : null
 }
 
+/** Clears once before the first call that acquires something is sent, although that was asked for earlier. */
+function overtaking(driver: Driver, clear: () => Promise<unknown>): void {
+  const run = driver.run.bind(driver)
+  let clearing: Promise<unknown> | null = null
+  driver.run = async (call) => {
+    if (/(acquire|begin)/.test(call.script.name)) await (clearing ??= clear())
+    return run(call)
+  }
+}
+
 /** A call without an answer: it may have happened. */
 function losing(driver: Driver, isLost: (script: string) => boolean): void {
   const run = driver.run.bind(driver)
@@ -105,6 +115,31 @@ test.each(['lock', 'semaphore'] as const)(
 
     expect(lease).not.toBeNull()
     await expect.poll(() => lease?.remainingMs).toBe(0)
+  },
+)
+
+type Clear = (redis: Perilune, name: string) => Promise<boolean>
+
+const CLEARS: readonly [string, Clear][] = [
+  ['lock', (redis, name) => redis.lock(name).clear()],
+  ['lock of a reader', (redis, name) => redis.lock(name).clear()],
+  ['permit', (redis, name) => redis.semaphore(name, { limit: 1 }).clear()],
+  ['attempt that is released', (redis, name) => redis.once(name).clear('a')],
+]
+
+test.each(CLEARS)(
+  'a %s is held that was asked for before a clear, and granted after it',
+  async (kind, clear) => {
+    const { redis, driver, name } = instance()
+    const { take } = KINDS[kind] as Kind
+    overtaking(driver, () => clear(redis, name))
+
+    const lease = (await take(redis, name)) as Lease
+
+    lease.assertHeld()
+    expect(lease.signal.aborted).toBe(false)
+    const exclusive = kind === 'lock of a reader' ? 'lock' : kind
+    expect(await KINDS[exclusive]?.take(instance().redis, name)).toBeNull()
   },
 )
 

@@ -2,11 +2,13 @@
 // scripts and RESP version in their parameters, which do not matter here.
 
 import { inTime } from '../wire/time-limit.ts'
+import type { EndOfCall } from './end-of-call.ts'
 import type { WireArgument } from '../wire/wire.ts'
 
 export interface SendOptions {
   typeMapping?: object
   timeout?: number | undefined
+  abortSignal?: EndOfCall
 }
 
 /** Common to all kinds of clients. */

@@ -7,6 +7,7 @@ import {
   type SendOptions,
 } from './client.ts'
 import { type Connections, listen } from './connections.ts'
+import { EndOfCall } from './end-of-call.ts'
 import { NO_NODE } from './errors.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
 import { LateNodes } from './late-nodes.ts'
@@ -78,8 +79,14 @@ export class ClusterConnections implements Connections {
     return areReady
   }
 
-  send(key: WireArgument | undefined, args: WireArgument[], options?: SendOptions): Promise<unknown> {
-    return this.#client.sendCommand(key, false, args, options)
+  send(
+    key: WireArgument | undefined,
+    args: WireArgument[],
+    options?: SendOptions,
+    by?: number,
+  ): Promise<unknown> {
+    const ending = by === undefined ? options : { ...options, abortSignal: new EndOfCall(by) }
+    return this.#client.sendCommand(key, false, args, ending)
   }
 
   masters(): Promise<NodeClient>[] {

@@ -7,7 +7,7 @@ import type { PendingRun } from '../wire/pending-runs.ts'
 
 /** The error of node-redis for a command that never left its queue. */
 const NEVER_WRITTEN =
-  /^(?:The client is closed|The client is offline|The queue is full|Command timeout during maintenance)/
+  /^(?:The client is closed|The client is offline|The queue is full|The command was aborted|Command timeout during maintenance)/
 const REPLY_CLASSES = new Set(['ErrorReply', 'SimpleError', 'BlobError'])
 
 /** The error for a slot whose node the client does not know. */

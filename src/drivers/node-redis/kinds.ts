@@ -12,6 +12,7 @@ import {
 import { ConnectionLostError } from '../../driver.ts'
 import { ClusterConnections } from './cluster.ts'
 import { type Connections, listen } from './connections.ts'
+import { GRACE_MS } from './end-of-call.ts'
 import { explain } from './errors.ts'
 import { Greetings, type OnGreeting } from './greetings.ts'
 import { isRefusal, isReplica } from '../wire/primary-search.ts'
@@ -103,9 +104,6 @@ class SingleConnection implements Connections {
     }
   }
 }
-
-/** After its end a stalled process may still send a call. */
-const GRACE_MS = 1000
 
 class SentinelConnections implements Connections {
   readonly cluster = false

@@ -57,12 +57,9 @@ export async function claimFrom(
       await giveBack(claimed)
       throw closed()
     }
-    if (claimed.some(({ isInDoubt }) => isInDoubt)) {
-      await giveBack(claimed)
-      exchanged = await settler.exchange({ acks: [], limit, leaseMs, worker: asked.worker })
-      continue
-    }
-    const jobs = await onlyFitting(source, claimed, signal)
+    const areInDoubt = claimed.some(({ isInDoubt }) => isInDoubt)
+    if (areInDoubt) await giveBack(claimed)
+    const jobs = areInDoubt ? [] : await onlyFitting(source, claimed, signal)
     const { endsAtMs, recheckMs } = exchanged
     if (jobs.length > 0 || (claimed.length === 0 && !isBehindOthers(exchanged))) {
       let bytes = 0

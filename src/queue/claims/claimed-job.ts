@@ -342,7 +342,7 @@ export class ClaimedJob<Payload = unknown> implements AsyncDisposable {
   }
 
   async #note(what: Note['what'], value: Note['value']): Promise<void> {
-    this.assertHeld()
+    if (!this.isInDoubt) this.assertHeld()
     const why = await this.#settling.note({ number: this.number, token: this.token, what, value })
     if (why === null) return
     this.lose(why)

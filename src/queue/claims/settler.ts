@@ -126,12 +126,6 @@ export class Settler implements Settling {
     this.#check(job, outcome)
   }
 
-  /** Asks the server, which extends the lease if it knows the claim. */
-  async isClaimed(job: Leased, leaseMs: number): Promise<boolean> {
-    const { outcomes } = await this.sendExtensions([job], leaseMs)
-    return outcomes[0] === null
-  }
-
   note(note: Note): Promise<LossReason | null> {
     return sendNote(this.#source, note)
   }

@@ -124,8 +124,9 @@ export class JobAttempts<Jobs extends object> {
   }
 
   async #fail(job: ClaimedJob, error: unknown): Promise<void> {
-    // A lost job is settled by another attempt.
-    if (error instanceof LeaseLostError && error.token === job.token) return
+    // A lost job is settled by another attempt; where that was in doubt, this one begins again.
+    if (error instanceof LeaseLostError && error.token === job.token)
+      return job.isInDoubt || job.remainingMs > 0 ? job.release() : undefined
     const failure = failureOf(error)
     const { time, onError } = this.#terms
     const delay = await delayAfter(error, job, { backoff: this.#backoffOf(job.name), time, onError })

@@ -109,7 +109,7 @@ export class WorkerLane implements Settling {
       leaseMs,
       onError,
       onLetter: (handed) => this.#read(handed),
-      isClaimed: (job) => this.#settler.isClaimed(job, leaseMs),
+      isClaimed: async (job) => (await this.#settler.sendExtensions([job], leaseMs)).outcomes[0] === null,
       onHeard: () => this.#heard(),
     })
   }

@@ -205,9 +205,9 @@ export class Worker<Jobs extends object> implements AsyncDisposable {
 
   /** Takes jobs that were claimed or handed off. */
   #take(jobs: readonly ClaimedJob[], settler: Settler): void {
-    if (this.#state !== 'running') return this.#return(jobs)
+    // Jobs in doubt come from before a clear, or from after it: then they are claimed again.
+    if (this.#state !== 'running' || jobs[0]?.isInDoubt === true) return this.#return(jobs)
     this.#extender.keep(jobs, settler)
-    if (jobs[0]?.isInDoubt === true) this.#extender.look()
     this.#waiting.push(...jobs)
     this.#start()
     // A job may arrive by letter while a claim is under way.

@@ -15,7 +15,7 @@ const MOST_KNOWN = 1000
 interface Times {
   /** Before the last answered deletion was sent: what was requested until then is over. */
   readonly over: number
-  /** What was requested until then, and is not over, is in doubt. */
+  /** What was requested until then, and is not over, is in doubt. Never before `over`. */
   readonly doubtUntil: number
   /** When the last deletion was answered, or given up. */
   readonly endedAt: number
@@ -27,6 +27,12 @@ export class Clearings {
   /** How many deletions of each unit are under way. */
   readonly #underWay = new Map<string, number>()
   readonly #watchers = new Map<string, Set<() => void>>()
+  readonly #isCluster: () => boolean
+
+  /** `isCluster`: there clients themselves send calls again, which a trace does not show. */
+  constructor(isCluster: () => boolean = () => false) {
+    this.#isCluster = isCluster
+  }
 
   /**
    * Runs the deletion of units that one call deletes; everything requested of them before is then over. Rejects as
@@ -44,7 +50,8 @@ export class Clearings {
     try {
       const answer = await clear(trace)
       // Sent again because the server did not know the script, or after a lost answer: later requests may have run first.
-      note(sentAt, trace.sentAgain === true ? performance.now() : sentAt)
+      const wasSentAgain = trace.sentAgain === true || this.#isCluster()
+      note(sentAt, wasSentAgain ? performance.now() : sentAt)
       return answer
     } catch (error) {
       if (!didNotHappen(error)) note(-Infinity, performance.now())
@@ -56,16 +63,17 @@ export class Clearings {
 
   /** True when a request to the unit at this `performance.now()` was made before its deletion. */
   since(beginning: string, askedAt: number): boolean {
-    if (this.#times.size === 0) return false
-    const times = this.#times.get(beginning)
-    return times !== undefined && askedAt <= times.over
+    return askedAt <= (this.#times.get(beginning)?.over ?? -Infinity)
   }
 
   /** True when only the server knows whether it was. */
   mayBeSince(beginning: string, askedAt: number): boolean {
-    if (this.#times.size === 0) return false
-    const times = this.#times.get(beginning)
-    return times !== undefined && askedAt > times.over && askedAt <= times.doubtUntil
+    return this.concerns(beginning, askedAt) && !this.since(beginning, askedAt)
+  }
+
+  /** True when an answer that has just come to such a request proves nothing, because of one or the other. */
+  concerns(beginning: string, askedAt: number): boolean {
+    return askedAt <= (this.#times.get(beginning)?.doubtUntil ?? -Infinity)
   }
 
   /** True when a deletion of the unit is under way, or ended less than `ms` ago: news of before may arrive. */

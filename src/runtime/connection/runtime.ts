@@ -43,8 +43,8 @@ export class Runtime {
   readonly subscriptions: Subscriptions
   readonly wakes: Wakes
   readonly mailbox: Mailbox
-  readonly keeper: LeaseKeeper = new LeaseKeeper()
-  readonly clearings: Clearings = new Clearings()
+  readonly keeper: LeaseKeeper = new LeaseKeeper(() => this.server.info?.cluster ?? false)
+  readonly clearings: Clearings = new Clearings(() => this.server.info?.cluster ?? false)
   readonly callIds: CallIds = new CallIds()
   readonly #batchers = new Map<string, unknown>()
   readonly #ends = new Set<End>()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ListPlace } from '../../linked-list.ts'
-import { DriverError } from '../errors/errors.ts'
+import { AmbiguousError, DriverError } from '../errors/errors.ts'
 import type { ExtensionAnswer, ExtensionQuestion } from './belief.ts'
 import type { LeaseKind } from './extend-together.ts'
 import { End } from './grant.ts'
@@ -53,7 +53,9 @@ class StubLease implements KeeperLease {
     this.#plan(performance.now() + 1000)
   }
 
-  doubt(): void {}
+  doubt(): void {
+    this.events.push('doubted')
+  }
 
   noteEnded(): void {
     this.events.push('cleared')
@@ -196,24 +198,25 @@ describe('a unit that is deleted', () => {
     expect(other.events).toEqual([])
   })
 
-  test('notifies no lease when the deletion failed', async () => {
+  test.each([
+    ['refused: notifies no lease', new DriverError('forbidden', 'no right'), []],
+    ['not answered: leaves its leases in doubt', new AmbiguousError('clear'), ['doubted']],
+  ])('whose deletion is %s', async (_, failure, events) => {
     const { keeper, lease } = setup()
     const one = lease(1, 60_000)
 
-    await expect(keeper.clearing('unit', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
+    await expect(keeper.clearing('unit', () => Promise.reject(failure))).rejects.toBe(failure)
 
-    expect(one.events).toEqual([])
+    expect(one.events).toEqual(events)
   })
 
-  test('has no lease that was requested before, even if it is granted later', async () => {
+  test('leaves a lease in doubt that was requested before, and is granted later', async () => {
     const { keeper, lease } = setup()
     await keeper.clearing('unit', async () => undefined)
 
     // The clock stands still: both requests have the same time.
     const one = lease(1, 400)
-    await vi.advanceTimersByTimeAsync(1000)
-
-    expect(one.events).toEqual(['given back within 0'])
+    expect(one.events).toEqual(['doubted'])
   })
 })
 

@@ -4,7 +4,7 @@
 //   keep ──► KEPT ──renewal due──► ASKED, with leases of its slot nearly due ──answered, or failed──► KEPT, replanned
 //             │ ├── the machine was suspended: replanned
 //             │ ├── its time is over: notified
-//             │ └── its unit is deleted: notified; a grant made in the meantime is given back
+//             │ └── its unit is deleted: notified; in doubt the server is asked
 //             ├─ drop: it is released, or lost
 //             └─ the instance closes: its signal aborts, and it is given back, as is every later grant
 //
@@ -62,7 +62,7 @@ const LOOK_MS = 1000
 
 export class LeaseKeeper {
   /** Separate from the clearings of jobs and messages, whose many keys would displace the oldest ones. */
-  readonly #clearings = new Clearings()
+  readonly #clearings: Clearings
   readonly #leases = new LinkedList<KeptPlace>()
   /** Those that may have others, by their names. */
   readonly #objects = new Map<string, Set<KeeperLease>>()
@@ -72,13 +72,20 @@ export class LeaseKeeper {
   /** The reason for closing; null while the instance is open. */
   #closedBecause: Error | null = null
 
+  constructor(isCluster?: () => boolean) {
+    this.#clearings = new Clearings(isCluster)
+  }
+
+  /** True when a grant that was requested then may have been deleted since: it is requested again. */
+  mayBeCleared(beginning: string, askedAt: number): boolean {
+    return this.#clearings.concerns(beginning, askedAt)
+  }
+
   keep(place: KeptPlace): void {
     const { value: lease } = place
     if (this.#closedBecause !== null) return this.#refuse(lease, this.#closedBecause)
-    // The server may still hold the lease, although it has no holder.
-    if (this.#clearings.since(lease.beginning, lease.askedAt)) return void lease.giveBackWithin(0)
     this.#add(place)
-    if (this.#clearings.mayBeSince(lease.beginning, lease.askedAt)) lease.doubt()
+    if (this.mayBeCleared(lease.beginning, lease.askedAt)) lease.doubt()
     this.#plan(lease.dueAt)
   }
 

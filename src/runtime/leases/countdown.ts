@@ -9,11 +9,17 @@ export class Countdown extends Belief {
   readonly #unit: Unit
   /** When the server was asked that has confirmed it last. */
   #askedAt: number
+  /**
+   * It was requested before a deletion, and came after the answer to that: it may have waited to be sent, or have been
+   * sent again, and been granted after the deletion.
+   */
+  #isLate: boolean
 
   constructor(unit: Unit, end: End, expiresAtMs: number) {
     super(end, expiresAtMs)
     this.#unit = unit
     this.#askedAt = end.askedAt
+    this.#isLate = unit.runtime.clearings.since(unit.beginning, end.askedAt)
   }
 
   override get leftMs(): number {
@@ -26,12 +32,13 @@ export class Countdown extends Belief {
 
   /** Only the server knows whether it is over. */
   get isInDoubt(): boolean {
-    return this.#unit.runtime.clearings.mayBeSince(this.#unit.beginning, this.#askedAt)
+    return this.#isLate || this.#unit.runtime.clearings.mayBeSince(this.#unit.beginning, this.#askedAt)
   }
 
   override note(end: End, answer: ExtensionAnswer): void {
     super.note(end, answer)
     this.#askedAt = Math.max(this.#askedAt, end.askedAt)
+    this.#isLate = false
   }
 
   /** Runs an extension by `leaseMs`, which notes the server's answer. Rejects as `extend` does. */
@@ -48,6 +55,6 @@ export class Countdown extends Belief {
   }
 
   get #isCleared(): boolean {
-    return this.#unit.runtime.clearings.since(this.#unit.beginning, this.#askedAt)
+    return !this.#isLate && this.#unit.runtime.clearings.since(this.#unit.beginning, this.#askedAt)
   }
 }

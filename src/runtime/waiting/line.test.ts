@@ -56,6 +56,7 @@ function setup(
       line: 'l',
       node: '',
       channel,
+      mayBeCleared: () => false,
       waitMs,
       signal,
     })

@@ -20,6 +20,8 @@ export interface LineTerms {
   channel(): string | Promise<string>
   /** The node that serves it, as far as known. */
   readonly node: string
+  /** The line may have been deleted since this `performance.now()`: a grant of then is requested again. */
+  mayBeCleared(since: number): boolean
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
 }
@@ -40,9 +42,9 @@ async function tryFirst(attempts: Attempts, id: string, terms: LineTerms): Promi
 
 async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promise<Grant | null> {
   const endsAt = performance.now() + terms.waitMs
-  const { mailbox, signal, deadlines, line } = terms
+  const { mailbox, signal, deadlines, line, mayBeCleared } = terms
   const opening = postNow(terms, id) ?? (await openPost(terms, id))
-  const waiter = new Waiter(attempts, id, { mailbox, opening, endsAt, signal, deadlines, line })
+  const waiter = new Waiter(attempts, id, { mailbox, opening, endsAt, signal, deadlines, line, mayBeCleared })
   try {
     return await waiter.wait()
   } finally {
@@ -53,16 +55,18 @@ async function waitFor(attempts: Attempts, id: string, terms: LineTerms): Promis
 async function tryOnce(
   attempts: Attempts,
   id: string,
-  { mailbox, signal }: Pick<LineTerms, 'mailbox' | 'signal'>,
+  terms: Pick<LineTerms, 'mailbox' | 'signal' | 'mayBeCleared'>,
+  trace: Trace = {},
 ): Promise<Grant | null> {
+  const { mailbox, signal } = terms
   const askedAt = askingAt()
-  const trace: Trace = {}
   const asking = attempts.attempt(id, { waits: false, listens: false, trace })
   const giveUp = (): void => abandon(attempts, id, mailbox, { asking, trace })
   try {
     const standing = await unlessAborted(asking, signal)
     if ('nowMs' in standing && !mailbox.clock.known) mailbox.clock.note(standing.nowMs, askedAt)
     const grant = standing.status === 'granted' ? toGrant(standing, askedAt) : null
+    if (grant !== null && terms.mayBeCleared(askedAt)) return await tryOnce(attempts, id, terms, trace)
     if (grant !== null && grant.endsAt > performance.now())
       return guarded(grant, attempts, id, mailbox, { trace })
     if (grant !== null || trace.repeated === true) giveUp()

@@ -22,6 +22,7 @@ export function lineTermsOf(unit: Unit, waiting: Waiting): LineTerms {
     line: unit.beginning,
     channel: () => channelOf(unit),
     node: unit.node,
+    mayBeCleared: (since) => unit.runtime.keeper.mayBeCleared(unit.beginning, since),
     waitMs: toWaitMs(waiting),
     signal: waiting.signal,
   }

@@ -41,6 +41,7 @@ async function asksOf(letters: readonly (readonly [afterMs: number, letter: stri
   }
   const post = { isHeard: true, isGone: false, next } as unknown as Post
   const waiter = new Waiter(attempts, 'id', {
+    mayBeCleared: () => false,
     mailbox: new Mailbox({} as never),
     opening: { now: post, close: () => undefined },
     endsAt: performance.now() + 4000,

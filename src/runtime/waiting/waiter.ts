@@ -43,6 +43,8 @@ export interface WaiterTerms {
   /** End the pauses when the instance closes. */
   readonly deadlines: Deadlines
   readonly line: string
+  /** As of the line. */
+  mayBeCleared(since: number): boolean
 }
 
 /** Its own waker: it polls and listens as it has announced to the server. */
@@ -130,7 +132,7 @@ export class Waiter implements Waker {
       return null
     }
     const grant = letter === 'missed' || letter.word === 'come' ? null : this.#grantOf(letter)
-    if (grant !== null && grant.endsAt > performance.now()) return grant
+    if (grant !== null && this.#isHeld(grant)) return grant
     this.#askAt = -Infinity
     return null
   }
@@ -140,7 +142,7 @@ export class Waiter implements Waker {
     const standing = await this.#askOnce()
     if (standing.status === 'granted') {
       const grant = toGrant(standing, this.#asked.at)
-      if (grant.endsAt > performance.now()) return found(grant)
+      if (this.#isHeld(grant)) return found(grant)
       // The grant expired on the way: the server knows that by now, or will at the next attempt.
       return performance.now() < this.#terms.endsAt ? this.#ask() : nothing(Infinity)
     }
@@ -150,6 +152,10 @@ export class Waiter implements Waker {
     const recheckMs = isQueued ? standing.recheckMs : standing.retryAfterMs
     this.#plan(performance.now(), recheckMs, isDue ? Infinity : this.#dueAt)
     return nothing(this.#askAt)
+  }
+
+  #isHeld({ endsAt }: Grant): boolean {
+    return endsAt > performance.now() && !this.#terms.mayBeCleared(this.#asked.at)
   }
 
   async #askOnce(): Promise<LineStanding> {
