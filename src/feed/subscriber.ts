@@ -107,6 +107,8 @@ class StoredReader<Options extends Waiting, Shown, Follow, Tailed> {
   /** Removes the subscriber from every partition. Resolves to false when it did not exist. */
   async forget(): Promise<boolean> {
     this.#known = []
+    // With another number it would be forgotten in a part of the feed.
+    await this.#feed.partitions.agreement?.check()
     const answers = await this.#feed.partitions.map(({ unit }) => unit.run(forget, { name: this.name }))
     return answers.some(({ status }) => status === 'forgotten')
   }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, LeaseLostError } from 'perilune'
 import { describe, expect, test } from 'vitest'
+import { Clearings } from '../runtime/calls/clearings.ts'
 import { End } from '../runtime/keeper/grant.ts'
 import { setup } from '../../test/queue-fixture.ts'
 import { toClaimedJobs } from './claims/claim.ts'
@@ -130,7 +131,7 @@ describe('a claimed job', () => {
 
     expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() - 1))).toEqual([])
     expect(
-      toClaimedJobs({ unit: {} } as never, {} as never, exchanged(performance.now() + 60_000)),
+      toClaimedJobs({ unit: { runtime: { clearings: new Clearings() } } } as never, {} as never, exchanged(performance.now() + 60_000)),
     ).toHaveLength(1)
   })
 

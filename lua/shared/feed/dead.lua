@@ -62,7 +62,11 @@ end
 
 -- Does so, removes as many expired dead letters, and closes holes.
 local function add_dead_letters(dead_keys, dead, bodies, entries, dead_ms)
-  begin_feed(dead_keys.meta, dead)
+  if begin_feed(dead_keys.meta, dead) and dead.partitions > 0 then
+    -- A subscriber may have proposed it, which ends after a minute.
+    redis.pcall('HDEL', dead_keys.meta, 'proposed')
+    redis.pcall('PERSIST', dead_keys.meta)
+  end
   store_dead(dead_keys, dead, bodies, entries, dead_ms)
   if has_come(dead.due_at, dead.now_ms) then
     reap_expired(dead_keys, dead, 50 + #entries)
