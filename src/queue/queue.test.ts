@@ -131,7 +131,11 @@ describe('a claimed job', () => {
 
     expect(toClaimedJobs({} as never, {} as never, exchanged(performance.now() - 1))).toEqual([])
     expect(
-      toClaimedJobs({ unit: { runtime: { clearings: new Clearings() } } } as never, {} as never, exchanged(performance.now() + 60_000)),
+      toClaimedJobs(
+        { unit: { runtime: { clearings: new Clearings() } } } as never,
+        {} as never,
+        exchanged(performance.now() + 60_000),
+      ),
     ).toHaveLength(1)
   })
 

@@ -127,7 +127,10 @@ test('crash between fetch reply lost and client: jobs return after the lease, at
   onTestFinished(() => proxy.stop())
   const { queue, clock, name } = await setup()
   const { id } = await queue.enqueue('mail', { to: 'ada' })
-  const unheard = (await setup({ port: proxy.port, deadline: '300ms' })).redis.queue(name)
+  const { redis } = await setup({ port: proxy.port, deadline: '300ms' })
+  // A server that does not know the script would say so, and not be heard.
+  await redis.preload()
+  const unheard = redis.queue(name)
   expect((await unheard.inspect()).ready).toBe(1)
 
   // The server does it, and no answer ever comes, however often it is asked again.

@@ -61,6 +61,29 @@ test('what is requested while a clear is under way is in doubt only if the clear
   expect(clearings.mayBeSince('b', during[1] as number)).toBe(true)
 })
 
+test('on a cluster it is always in doubt: the client itself may have sent the clear again', async () => {
+  const clearings = new Clearings(() => true)
+  let during = 0
+
+  await clearings.run(['a'], async () => {
+    during = performance.now() + 1
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  })
+
+  expect(clearings.mayBeSince('a', during)).toBe(true)
+  expect(clearings.concerns('a', performance.now() + 1)).toBe(false)
+})
+
+test('a unit is recent while it is cleared, and a moment after', async () => {
+  const clearings = new Clearings()
+  const recent: boolean[] = [clearings.isRecent('a', 1000)]
+
+  await clearings.run(['a'], async () => void recent.push(clearings.isRecent('a', 1000)))
+  recent.push(clearings.isRecent('a', 1000), clearings.isRecent('a', 0))
+
+  expect(recent).toEqual([false, true, true, false])
+})
+
 test('a watcher is called each time, until it stops', async () => {
   const clearings = new Clearings()
   const looked: string[] = []
