@@ -25,6 +25,7 @@ function holds(rule: string, offenders: readonly string[]): void {
 /** Each of their timers has a length that no user decides, or one that is checked to be of a day at most. */
 const WITH_TIMERS_OF_THEIR_OWN = new Set([
   'src/drivers/channels/channels.ts',
+  'src/drivers/node-redis/end-of-call.ts',
   'src/drivers/node-redis/late-nodes.ts',
   'src/drivers/wire/pauses.ts',
   'src/drivers/wire/pending-runs.ts',

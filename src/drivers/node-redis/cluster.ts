@@ -85,8 +85,9 @@ export class ClusterConnections implements Connections {
     options?: SendOptions,
     by?: number,
   ): Promise<unknown> {
-    const ending = by === undefined ? options : { ...options, abortSignal: new EndOfCall(by) }
-    return this.#client.sendCommand(key, false, args, ending)
+    if (by === undefined) return this.#client.sendCommand(key, false, args, options)
+    const abortSignal = new EndOfCall(by, this.writesAtOnce)
+    return this.#client.sendCommand(key, false, args, { ...options, abortSignal })
   }
 
   masters(): Promise<NodeClient>[] {

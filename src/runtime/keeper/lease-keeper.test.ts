@@ -91,11 +91,12 @@ interface Setup {
 }
 
 /** A server that rejects each call with a lease of one of these tokens. */
-function setup(refused: readonly number[] = []): Setup {
+function setup(refused: readonly number[] = [], hasOthers = false): Setup {
   const keeper = new LeaseKeeper()
   const calls: number[][] = []
   const kind: LeaseKind = {
     name: 'lock',
+    hasOthers,
     extend: async (leases) => {
       const tokens = leases.map(({ token }) => token)
       calls.push(tokens)
@@ -185,6 +186,16 @@ describe('an extension by hand', () => {
 
     await expect(keeper.extendNow(lease(1, 60_000).place, 500)).rejects.toThrow('no right')
   })
+})
+
+test('objects of one lease that are due together are asked for once each, in one call', async () => {
+  const { calls, lease } = setup([], true)
+  const objects = [lease(1, 400), lease(1, 400), lease(1, 400), lease(2, 400)]
+
+  await vi.advanceTimersByTimeAsync(500)
+
+  expect(calls).toEqual([[1, 1, 1, 2]])
+  for (const { events } of objects) expect(events.filter((event) => event === 'asked')).toHaveLength(1)
 })
 
 describe('a unit that is deleted', () => {

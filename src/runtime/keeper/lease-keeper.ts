@@ -233,10 +233,21 @@ export class LeaseKeeper {
   }
 
   #extendGroup(group: KeeperLease[]): void {
-    for (const asked of inChunks(group.flatMap((lease) => this.#ask(lease, lease.wantedMs)))) {
+    for (const asked of inChunks(this.#askOnce(group))) {
       // Failed ones are retried until they expire, which their signals report.
       void extendTogether(asked).finally(() => this.#planAll(asked))
     }
+  }
+
+  /** Objects of one lease that are due together are asked for together. */
+  #askOnce(group: readonly KeeperLease[]): AskedByKeeper[] {
+    const shared = new Set<KeeperLease>()
+    return group.flatMap((lease) => {
+      if (shared.has(lease)) return []
+      const asked = this.#ask(lease, lease.wantedMs)
+      if (asked.length > 1) for (const { lease: each } of asked) shared.add(each)
+      return asked
+    })
   }
 
   /** What is requested of a lease concerns all its objects: of two lengths, the server keeps the last. */

@@ -23,7 +23,7 @@ export class Countdown extends Belief {
   }
 
   override get leftMs(): number {
-    return this.#isCleared || this.isInDoubt ? 0 : super.leftMs
+    return this.#isLate || this.#concerns ? 0 : super.leftMs
   }
 
   override get latestEndsAt(): number {
@@ -39,6 +39,11 @@ export class Countdown extends Belief {
     super.note(end, answer)
     this.#askedAt = Math.max(this.#askedAt, end.askedAt)
     this.#isLate = false
+  }
+
+  /** It is over, or in doubt. */
+  get #concerns(): boolean {
+    return this.#unit.runtime.clearings.concerns(this.#unit.beginning, this.#askedAt)
   }
 
   /** Runs an extension by `leaseMs`, which notes the server's answer. Rejects as `extend` does. */

@@ -6,6 +6,7 @@ beforeEach(() => {
 })
 
 afterEach(() => {
+  vi.restoreAllMocks()
   vi.useRealTimers()
 })
 
@@ -63,4 +64,25 @@ test('an entry added after its deadline gets some extra time', () => {
   expect(reasons).toEqual([])
   vi.advanceTimersByTime(100)
   expect(reasons).toEqual([undefined])
+})
+
+test('what becomes due during the extra time of a stall, because of another one, gets extra time, too', () => {
+  const now = performance.now.bind(performance)
+  let stalledMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + stalledMs)
+  const deadlines = new Deadlines()
+  const ended: string[] = []
+  const add = (name: string, inMs: number): void =>
+    deadlines.add({ by: performance.now() + inMs, giveUp: () => ended.push(name) })
+  add('first', 100)
+  stalledMs += 1000
+  vi.advanceTimersByTime(100)
+  add('second', 50)
+
+  stalledMs += 1000
+  vi.advanceTimersByTime(201)
+
+  expect(ended).toEqual(['first'])
+  vi.advanceTimersByTime(300)
+  expect(ended).toEqual(['first', 'second'])
 })

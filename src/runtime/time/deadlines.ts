@@ -45,12 +45,12 @@ export class Deadlines {
   /**
    * After a stall, timers fire before the process has sent its requests and read the answers: none of these has failed.
    * So every entry gets as much extra time as the timer is late, and so does the next step of a call whose deadline has
-   * passed by then.
+   * passed by then. What becomes due during that time, because the process stalls once more, gets extra time of its own.
    */
   #due(at: number): void {
-    const lateMs = Math.max(0, performance.now() - at)
-    const moreMs = Math.min(lateMs, LONGEST_MORE_MS)
-    this.#timer = startTimer(() => setImmediate(() => this.#look()), moreMs)
+    const now = performance.now()
+    const moreMs = Math.min(Math.max(0, now - at), LONGEST_MORE_MS)
+    this.#timer = startTimer(() => setImmediate(() => this.#look(now)), moreMs)
     if (this.#open.size === 0) this.#timer.unref()
   }
 
@@ -60,10 +60,10 @@ export class Deadlines {
     this.#timerAt = Infinity
   }
 
-  #look(): void {
+  /** Ends what was due at this `performance.now()`. */
+  #look(dueAt: number): void {
     this.#stop()
-    const now = performance.now()
-    this.#endAll([...this.#open].filter(({ by }) => by <= now))
+    this.#endAll([...this.#open].filter(({ by }) => by <= dueAt))
     let next = Infinity
     for (const { by } of this.#open) next = Math.min(next, by)
     if (next < this.#timerAt) this.#plan(next)
