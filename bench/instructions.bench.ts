@@ -1,6 +1,7 @@
 // Question: how many instructions does the server carry out for one call, beside another build?
 // Expectation: no hottest row of a structure takes 3 % more, single calls of the queue none. Instructions are counted by valgrind
-// (a Debian package), so that load on the machine changes nothing. PERILUNE_BEFORE names the folder of another clone in which
+// (a Debian package), so that load on the machine changes nothing; few callers stand in line, because waiters of a server that
+// is so slow would wait for longer than a moment, and get offers. PERILUNE_BEFORE names the folder of another clone in which
 // `npm run build` has run, PERILUNE_CASES some of the cases: `lock,cache`.
 
 import { spawn } from 'node:child_process'
@@ -32,7 +33,8 @@ export async function run(bench: Bench): Promise<void> {
       costOf(builds.before, each, calls),
       costOf(builds.now, each, calls),
     ])
-    bench.report(each.about, [
+    const about = each.inLine === undefined ? each.about : `${each.about} (here ${each.inLine})`
+    bench.report(about, [
       { variant: 'before', instructions: before },
       { variant: 'now', instructions: now },
     ])
@@ -77,15 +79,16 @@ async function countInto(out: string, work: (port: number) => Promise<void>): Pr
   }
 }
 
-async function play(built: Built, { inFlight, prepare }: Case, calls: number, port: number): Promise<void> {
+async function play(built: Built, each: Case, calls: number, port: number): Promise<void> {
+  const { inLine: atOnce = each.inFlight, prepare } = each
   const client = new Redis(port, { retryStrategy: () => 100, maxRetriesPerRequest: null })
   client.on('error', () => {}) // until it listens
   try {
     await client.ping()
     const redis = built.perilune(built.ioredis(client), { namespace: 'counted', deadline: '60s' })
     const steps = prepare(redis, built)
-    for (let call = 0; call < calls; call += inFlight)
-      await Promise.all(Array.from({ length: inFlight }, (_, at) => stepAt(steps, call + at)()))
+    for (let call = 0; call < calls; call += atOnce)
+      await Promise.all(Array.from({ length: atOnce }, (_, at) => stepAt(steps, call + at)()))
     await redis.close()
   } finally {
     client.disconnect()

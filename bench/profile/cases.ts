@@ -13,6 +13,8 @@ export interface Case {
   /** What is called, for the reader of the profile. */
   readonly about: string
   readonly inFlight: number
+  /** Callers wait in line: while the server is slow, only so many may, who wait for a moment. */
+  readonly inLine?: number
   /** One step for each loop in flight. */
   prepare(redis: Perilune, built: Built): Step[]
 }
@@ -53,6 +55,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   'lock-queue': {
     about: 'pairs of acquire and release on one lock, 100 in flight',
     inFlight: 100,
+    inLine: 6,
     prepare(redis) {
       const lock = redis.lock('profile-queue')
       return steps(100, async () => (await lock.acquire({ wait: '1m' })).release())
@@ -61,6 +64,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   semaphore: {
     about: 'pairs of acquire and release on a semaphore of five, 100 in flight',
     inFlight: 100,
+    inLine: 12,
     prepare(redis) {
       const semaphore = redis.semaphore('profile', { limit: 5 })
       return steps(100, async () => (await semaphore.acquire({ wait: '1m' })).release())
