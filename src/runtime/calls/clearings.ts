@@ -24,8 +24,8 @@ interface Times {
 export class Clearings {
   /** For each unit, by the beginning of its keys. Oldest first. */
   readonly #times = new Map<string, Times>()
-  /** How many deletions of each unit are under way. */
-  readonly #underWay = new Map<string, number>()
+  /** The unit of each deletion that is under way. */
+  readonly #underWay: string[] = []
   readonly #watchers = new Map<string, Set<() => void>>()
   readonly #isCluster: () => boolean
 
@@ -43,7 +43,7 @@ export class Clearings {
     clear: (trace: Trace) => Promise<Answer>,
   ): Promise<Answer> {
     const sentAt = performance.now()
-    for (const each of beginnings) this.#count(each, 1)
+    this.#underWay.push(...beginnings)
     const trace: Trace = {}
     const note = (over: number, doubtUntil: number): void =>
       beginnings.forEach((each) => this.#note(each, over, doubtUntil))
@@ -57,7 +57,7 @@ export class Clearings {
       if (!didNotHappen(error)) note(-Infinity, performance.now())
       throw error
     } finally {
-      for (const each of beginnings) this.#count(each, -1)
+      for (const each of beginnings) this.#underWay.splice(this.#underWay.indexOf(each), 1)
     }
   }
 
@@ -78,7 +78,7 @@ export class Clearings {
 
   /** True when a deletion of the unit is under way, or ended less than `ms` ago: news of before may arrive. */
   isRecent(beginning: string, ms: number): boolean {
-    if (this.#underWay.has(beginning)) return true
+    if (this.#underWay.includes(beginning)) return true
     const times = this.#times.get(beginning)
     return times !== undefined && performance.now() - times.endedAt < ms
   }
@@ -94,12 +94,6 @@ export class Clearings {
       watchers.delete(watcher)
       if (watchers.size === 0 && this.#watchers.get(beginning) === watchers) this.#watchers.delete(beginning)
     }
-  }
-
-  #count(beginning: string, change: 1 | -1): void {
-    const count = (this.#underWay.get(beginning) ?? 0) + change
-    if (count > 0) this.#underWay.set(beginning, count)
-    else this.#underWay.delete(beginning)
   }
 
   #note(beginning: string, over: number, doubtUntil: number): void {

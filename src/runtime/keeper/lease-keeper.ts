@@ -233,21 +233,16 @@ export class LeaseKeeper {
   }
 
   #extendGroup(group: KeeperLease[]): void {
-    for (const asked of inChunks(this.#askOnce(group))) {
+    for (const asked of inChunks(this.#askAll(group))) {
       // Failed ones are retried until they expire, which their signals report.
       void extendTogether(asked).finally(() => this.#planAll(asked))
     }
   }
 
-  /** Objects of one lease that are due together are asked for together. */
-  #askOnce(group: readonly KeeperLease[]): AskedByKeeper[] {
-    const shared = new Set<KeeperLease>()
-    return group.flatMap((lease) => {
-      if (shared.has(lease)) return []
-      const asked = this.#ask(lease, lease.wantedMs)
-      if (asked.length > 1) for (const { lease: each } of asked) shared.add(each)
-      return asked
-    })
+  /** Leaves out what was due, and was asked for with another object of its lease. */
+  #askAll(group: readonly KeeperLease[]): AskedByKeeper[] {
+    const now = performance.now()
+    return group.flatMap((lease) => (lease.mayExtendAt > now ? [] : this.#ask(lease, lease.wantedMs)))
   }
 
   /** What is requested of a lease concerns all its objects: of two lengths, the server keeps the last. */

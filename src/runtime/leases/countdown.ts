@@ -1,12 +1,14 @@
 // How long this process may use a lease that it extends by hand. Also over once this instance has deleted its unit. If
 // that is in doubt, nothing is believed until an extension shows that the server still has the lease.
 
+import type { Clearings } from '../calls/clearings.ts'
 import type { Unit } from '../connection/unit.ts'
 import { Belief, type ExtensionAnswer } from '../keeper/belief.ts'
 import type { End } from '../keeper/grant.ts'
 
 export class Countdown extends Belief {
-  readonly #unit: Unit
+  readonly #clearings: Clearings
+  readonly #beginning: string
   /** When the server was asked that has confirmed it last. */
   #askedAt: number
   /**
@@ -17,13 +19,15 @@ export class Countdown extends Belief {
 
   constructor(unit: Unit, end: End, expiresAtMs: number) {
     super(end, expiresAtMs)
-    this.#unit = unit
+    this.#clearings = unit.runtime.clearings
+    this.#beginning = unit.beginning
     this.#askedAt = end.askedAt
-    this.#isLate = unit.runtime.clearings.since(unit.beginning, end.askedAt)
+    this.#isLate = this.#clearings.since(this.#beginning, end.askedAt)
   }
 
   override get leftMs(): number {
-    return this.#isLate || this.#concerns ? 0 : super.leftMs
+    const isSure = !this.#isLate && !this.#clearings.concerns(this.#beginning, this.#askedAt)
+    return isSure ? super.leftMs : 0
   }
 
   override get latestEndsAt(): number {
@@ -32,18 +36,13 @@ export class Countdown extends Belief {
 
   /** Only the server knows whether it is over. */
   get isInDoubt(): boolean {
-    return this.#isLate || this.#unit.runtime.clearings.mayBeSince(this.#unit.beginning, this.#askedAt)
+    return this.#isLate || this.#clearings.mayBeSince(this.#beginning, this.#askedAt)
   }
 
   override note(end: End, answer: ExtensionAnswer): void {
     super.note(end, answer)
     this.#askedAt = Math.max(this.#askedAt, end.askedAt)
     this.#isLate = false
-  }
-
-  /** It is over, or in doubt. */
-  get #concerns(): boolean {
-    return this.#unit.runtime.clearings.concerns(this.#unit.beginning, this.#askedAt)
   }
 
   /** Runs an extension by `leaseMs`, which notes the server's answer. Rejects as `extend` does. */
@@ -60,6 +59,6 @@ export class Countdown extends Belief {
   }
 
   get #isCleared(): boolean {
-    return !this.#isLate && this.#unit.runtime.clearings.since(this.#unit.beginning, this.#askedAt)
+    return !this.#isLate && this.#clearings.since(this.#beginning, this.#askedAt)
   }
 }
